@@ -1,0 +1,55 @@
+# walsizer: engine (pure C++20) and extension (PGXS). `make`, `make install`, `make unit`.
+EXTENSION = walsizer
+MODULE_big = walsizer
+DATA = $(wildcard sql/walsizer--*.sql)
+OBJS = $(patsubst %.cpp,%.o,$(sort $(wildcard src/engine/*.cpp) $(wildcard src/extension/*.cpp)))
+
+# pg_regress: test/sql/*.sql against the top-level expected/; needs a server that preloads walsizer.
+REGRESS = $(sort $(basename $(notdir $(wildcard test/sql/*.sql))))
+REGRESS_OPTS = --inputdir=test --temp-config=test/walsizer.conf
+
+# The version stands in walsizer.control alone.
+VERSION = $(shell sed -n "s/^default_version = '\(.*\)'/\1/p" walsizer.control)
+
+WARNINGS = -Wall -Wextra $(if $(WERROR),-Werror)
+STANDARD = -std=c++20
+
+PG_CPPFLAGS = -Iinclude -DWALSIZER_VERSION='"$(VERSION)"'
+# Server headers up to 15 use `register`; -fno-rtti because nothing here needs type information at run time.
+PG_CXXFLAGS = $(STANDARD) $(WARNINGS) -Wno-register -fno-rtti
+# The C++ runtime goes into the library: an upgrade of the operating system must not stop a server from starting.
+# Its symbols stay inside, so that other C++ extensions keep their own.
+SHLIB_LINK = -static-libgcc -Wl,-Bstatic -lstdc++ -Wl,-Bdynamic -Wl,--exclude-libs,ALL
+
+PG_CONFIG ?= pg_config
+PGXS := $(shell $(PG_CONFIG) --pgxs)
+# Header dependencies are tracked; bitcode for inlining into queries is of no use to a background worker.
+override autodepend = yes
+override with_llvm = no
+include $(PGXS)
+
+src/extension/module.o: walsizer.control
+
+# The engine's tests: no server header is on the include path, which proves that the engine is pure.
+UNIT_FLAGS = $(STANDARD) -Wall -Wextra -Werror -g -O1 -Iinclude -Isrc
+UNIT_SANITIZERS = -fsanitize=address,undefined -fno-sanitize-recover=all
+UNIT_SOURCES = $(sort $(wildcard src/engine/*.cpp) $(wildcard src/simulator/*.cpp) $(wildcard test/unit/*.cpp))
+UNIT_OBJECTS = $(patsubst %.cpp,build/unit/%.o,$(UNIT_SOURCES))
+
+build/unit/%.o: %.cpp
+	@mkdir -p $(@D)
+	$(CXX) $(UNIT_FLAGS) $(UNIT_SANITIZERS) -MMD -MP -c $< -o $@
+
+build/unit/walsizer_unit: $(UNIT_OBJECTS)
+	$(CXX) $(UNIT_SANITIZERS) $^ -lgtest -lgtest_main -lpthread -o $@
+
+unit: build/unit/walsizer_unit
+	build/unit/walsizer_unit $(UNIT_OPTS)
+
+-include $(UNIT_OBJECTS:.o=.d)
+
+clean: clean-unit
+clean-unit:
+	rm -rf build
+
+.PHONY: unit clean-unit

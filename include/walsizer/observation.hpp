@@ -1,0 +1,41 @@
+// One look at a server: everything the engine knows of it. Filled by the extension, the program or the simulator.
+#pragma once
+
+#include "walsizer/postgres_rules.hpp"
+#include "walsizer/units.hpp"
+
+namespace walsizer {
+
+// The checkpointer's cumulative counters (pg_stat_bgwriter up to 16, pg_stat_checkpointer from 17). They lag behind
+// the redo point, count ticks that were skipped for want of WAL, and can be reset at any moment.
+struct CheckpointCounters {
+    bool known = false;     // false: not read at this look
+    std::int64_t timed = 0;
+    std::int64_t requested = 0;
+    double write_time = 0;  // milliseconds
+    double sync_time = 0;   // milliseconds
+    std::int64_t buffers_written = 0;
+    Timestamp reset_at = 0;
+};
+
+// Cumulative WAL statistics (pg_stat_wal, 14 and later). A statement's share appears when it ends.
+struct WalStatistics {
+    bool known = false;
+    Bytes bytes = 0;
+    Bytes fpi_bytes = 0;  // full-page images; up to 18 their number times the block size, an upper bound
+};
+
+struct Observation {
+    Micros now = 0;          // monotonic
+    Timestamp wall = 0;
+    Timestamp server_start = 0;  // tells a restart of the server from a restart of the observer
+    Lsn position = 0;        // end of WAL: inserted on a primary, replayed in recovery
+    Lsn redo = 0;            // redo point of the latest checkpoint or restartpoint, started or completed
+    Micros redo_age = -1;    // how long ago that checkpoint started; -1 unknown. Read at the first look only.
+    bool in_recovery = false;
+    ServerSettings server;
+    CheckpointCounters counters;
+    WalStatistics wal;
+};
+
+}  // namespace walsizer
