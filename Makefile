@@ -9,12 +9,12 @@ REGRESS = $(sort $(basename $(notdir $(wildcard test/sql/*.sql))))
 REGRESS_OPTS = --inputdir=test --temp-config=test/walsizer.conf
 
 # The version stands in walsizer.control alone.
-VERSION = $(shell sed -n "s/^default_version = '\(.*\)'/\1/p" walsizer.control)
+WALSIZER_VERSION = $(shell sed -n "s/^default_version = '\(.*\)'/\1/p" walsizer.control)
 
 WARNINGS = -Wall -Wextra $(if $(WERROR),-Werror)
 STANDARD = -std=c++20
 
-PG_CPPFLAGS = -Iinclude -DWALSIZER_VERSION='"$(VERSION)"'
+PG_CPPFLAGS = -Iinclude -DWALSIZER_VERSION='"$(WALSIZER_VERSION)"'
 # Server headers up to 15 use `register`; -fno-rtti because nothing here needs type information at run time.
 PG_CXXFLAGS = $(STANDARD) $(WARNINGS) -Wno-register -fno-rtti
 # The C++ runtime goes into the library: an upgrade of the operating system must not stop a server from starting.

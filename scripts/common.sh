@@ -132,7 +132,7 @@ choose_server() {
 prepare() {
 	local package packages=()
 	choose_server
-	for package in make gcc g++ postgresql-N- postgresql-server-dev-N- "$@"; do
+	for package; do
 		if [[ $package != *-N-* ]]; then
 			packages+=("$package")
 		elif ((debian_server)); then
@@ -186,24 +186,30 @@ end_our_processes() {
 end_child() {
 	[[ -n $child ]] || return
 	kill -TERM -- "-$child" 2>/dev/null
-	wait "$child" 2>/dev/null
+	{ wait "$child"; } 2>/dev/null
 	child=
 }
 
+# $work/stop exists when a server was left running on purpose; it ends it and removes everything.
 clean_up() {
-	trap '' INT TERM HUP
+	trap '' INT TERM HUP PIPE
 	end_child
 	is_inner || allow_main_cluster
-	[[ -n $work ]] || return
+	[[ -n $work && ! -e $work/stop ]] || return
 	end_our_processes
 	is_inner && return
 	if ((keep)); then say "Kept: $work"; else rm -rf "$work"; fi
 }
 
+interrupted() {
+	is_inner || warn "interrupted, cleaning up"
+	exit "$1"
+}
+
 clean_up_at_exit() {
 	trap clean_up EXIT
-	trap 'exit 130' INT
-	trap 'exit 143' TERM
+	trap 'interrupted 130' INT
+	trap 'interrupted 143' TERM
 	trap 'exit 129' HUP PIPE
 }
 

@@ -50,7 +50,8 @@ outer_end() {
 outer() {
 	clean_up_at_exit
 	trap outer_end EXIT
-	prepare clang perl libipc-run-perl libgtest-dev postgresql-N-pgtap libtap-parser-sourcehandler-pgtap-perl
+	prepare make gcc g++ postgresql-N- postgresql-server-dev-N- clang perl libipc-run-perl libgtest-dev \
+		postgresql-N-pgtap libtap-parser-sourcehandler-pgtap-perl
 	make_workdir 2000
 	handed_over=1
 	hand_over "$@"

@@ -1,23 +1,22 @@
 #!/bin/bash
-# chroot.sh build|run VERSION DIRECTORY [ARGUMENT...]
+# chroot.sh build VERSION DIRECTORY SUITE MIRROR
+# chroot.sh run VERSION DIRECTORY TREE.tar [ARGUMENT OF test.sh...]
 #
-# The part of matrix.sh that works inside one Debian chroot. matrix.sh starts it as
-# the first process of its own mount, PID and IPC namespaces, so whatever ends it,
-# kill -9 included, the kernel takes the mounts and every server with it. The
-# explicit clean-up below is for the ordinary ways out.
+# The part of matrix.sh that works inside one Debian chroot. matrix.sh starts it as the first process of
+# mount, PID and IPC namespaces of its own. So whatever ends it, kill -9 included, the kernel takes its mounts
+# and its servers with it; the unmounting below is for the ordinary ways out.
 #
-#   build VERSION DIRECTORY SUITE MIRROR SECURITY_MIRROR
-#       make the chroot with the server and the test tools (SECURITY_MIRROR may be empty)
-#   run VERSION DIRECTORY TREE.tar [ARGUMENT OF test.sh...]
-#       unpack the tree and run its scripts/test.sh as an ordinary user
+#   build  make the chroot with the server and the test tools; DIRECTORY appears only when it is complete
+#   run    unpack the tree and run its scripts/test.sh, as an ordinary user without a way to become root
 set -euo pipefail
 
 action=$1 version=$2 root=$3
 shift 3
 
-# Who runs the tests inside: initdb refuses root, and a developer is no root either.
-user=tester
-home=/home/$user
+readonly user=tester
+readonly path=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
+
+# ---- Mounts ----------------------------------------------------------------------------------------------
 
 mounted=()
 
@@ -27,6 +26,13 @@ mount_in() { # mount_in TYPE OPTIONS DIRECTORY
   mounted=("$root$3" "${mounted[@]}")
 }
 
+mount_all() {
+  mount_in proc nosuid,nodev,noexec /proc
+  mount_in devpts newinstance,ptmxmode=0666,mode=0620,gid=5,nosuid,noexec /dev/pts
+  # PostgreSQL keeps its dynamic shared memory here.
+  mount_in tmpfs mode=1777,nosuid,nodev /dev/shm
+}
+
 unmount_all() {
   local point
   for point in "${mounted[@]}"; do
@@ -34,104 +40,110 @@ unmount_all() {
   done
   mounted=()
 }
+
 trap unmount_all EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM
 
 in_chroot() {
-  chroot "$root" /usr/bin/env -i PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
-    HOME=/root LANG=C.UTF-8 TERM=dumb DEBIAN_FRONTEND=noninteractive "$@"
+  chroot "$root" /usr/bin/env -i PATH="$path" HOME=/root LANG=C.UTF-8 DEBIAN_FRONTEND=noninteractive "$@"
 }
 
-mount_all() {
-  mount_in proc nosuid,nodev,noexec /proc
-  mount_in devpts newinstance,ptmxmode=0666,mode=0620,gid=5,nosuid,noexec /dev/pts
-  # PostgreSQL keeps dynamic shared memory here.
-  mount_in tmpfs mode=1777,nosuid,nodev /dev/shm
-}
+# ---- build -----------------------------------------------------------------------------------------------
 
-install() {
-  in_chroot apt-get install --yes --quiet=2 --no-install-recommends -o Dpkg::Use-Pty=0 "$@"
-}
+apt() { in_chroot apt-get --yes --quiet=2 -o Dpkg::Use-Pty=0 "$@"; }
+install() { apt install --no-install-recommends "$@"; }
 
-write_sources() { # write_sources SUITE MIRROR SECURITY_MIRROR
-  local suite=$1 mirror=$2 security=$3
+# Debian's main archive alone: the updates in between are at times not complete on a mirror, least of all those
+# of an old release.
+configure_apt() { # configure_apt SUITE MIRROR
   {
-    echo "deb $mirror $suite main"
-    [ -z "$security" ] || echo "deb $security $suite-security main"
-    # A release candidate is packaged in experimental, on top of unstable.
-    [ "$version" != 19 ] || echo "deb $mirror experimental main"
+    echo "deb $2 $1 main"
+    # What is not released yet is packaged there, on top of unstable.
+    ((version < 19)) || echo "deb $2 experimental main"
   } >"$root/etc/apt/sources.list"
   {
     # A mirror's copy of unstable may be older than its Release file promises.
-    [ "$suite" != sid ] || echo 'Acquire::Check-Valid-Until "false";'
+    [[ $1 != sid ]] || echo 'Acquire::Check-Valid-Until "false";'
+    [[ -z ${http_proxy:-} ]] || echo "Acquire::http::Proxy \"$http_proxy\";"
     echo 'Acquire::Languages "none";'
-    echo 'APT::Install-Suggests "false";'
-    [ -z "${http_proxy:-}" ] || echo "Acquire::http::Proxy \"$http_proxy\";"
+    echo 'Acquire::Retries "3";'
   } >"$root/etc/apt/apt.conf.d/90matrix"
 }
 
-build() {
-  local suite=$1 mirror=$2 security=$3
-  local major=postgresql-$version from=()
+build() { # build SUITE MIRROR
+  local complete=$root release=()
+  root=$complete.partial
+  rm -rf --one-file-system "$root" "$complete"
 
-  debootstrap --variant=minbase --include=ca-certificates "$suite" "$root" "$mirror"
-  rm -f "$root/debootstrap/debootstrap.log"
-
-  # The chroot is for tests: no service of it may ever start, and after a power cut
-  # it is made anew, so dpkg need not wait for the disk.
+  debootstrap --variant=minbase --include=ca-certificates "$1" "$root" "$2"
+  # No service of it may ever start.
   printf '#!/bin/sh\nexit 101\n' >"$root/usr/sbin/policy-rc.d"
   chmod 755 "$root/usr/sbin/policy-rc.d"
+  # After a power cut it is made anew, so dpkg need not wait for the disk.
   echo force-unsafe-io >"$root/etc/dpkg/dpkg.cfg.d/matrix"
-  write_sources "$suite" "$mirror" "$security"
+  [[ -s $root/etc/hosts ]] || printf '127.0.0.1 localhost\n::1 localhost\n' >"$root/etc/hosts"
+  configure_apt "$@"
   mount_all
 
-  in_chroot apt-get update --quiet=2
-  in_chroot apt-get dist-upgrade --yes --quiet=2 -o Dpkg::Use-Pty=0
-  # First alone, so that the server's package finds cluster creation switched off.
+  apt update
+  apt dist-upgrade
+  # First alone, so that the server's package finds the creation of a cluster switched off.
   install postgresql-common
   sed -i 's/^#\?create_main_cluster.*/create_main_cluster = false/' \
     "$root/etc/postgresql-common/createcluster.conf"
-  [ "$version" != 19 ] || from=(--target-release experimental)
-  install "${from[@]}" "$major" "postgresql-server-dev-$version"
-  install g++ clang make git perl procps libgtest-dev libipc-run-perl \
+  ((version < 19)) || release=(--target-release experimental)
+  install "${release[@]}" "postgresql-$version" "postgresql-server-dev-$version"
+  # scripts/test.sh finds all it wants to install here.
+  install gcc g++ clang make git perl procps libgtest-dev libipc-run-perl \
     libtap-parser-sourcehandler-pgtap-perl
   install_pgtap
-  in_chroot apt-get clean
-  make_user
+  apt clean
+  in_chroot useradd --create-home --shell /bin/bash "$user"
+
   unmount_all
+  mv "$root" "$complete"
 }
 
-# pgTAP's files for a server are SQL only. Where Debian has no package for the
-# version yet, take those of the newest version that has one.
+# pgTAP for a server is SQL alone. Where Debian has no package for this version yet, one is made from that of
+# the newest version which has it.
 install_pgtap() {
-  local package extension
-  if install "postgresql-$version-pgtap" 2>/dev/null; then
+  local package=postgresql-$version-pgtap newest directory=$root/tmp/pgtap
+  if in_chroot apt-cache show "$package" >/dev/null 2>&1; then
+    install "$package"
     return
   fi
-  package=$(in_chroot apt-cache search --names-only '^postgresql-[0-9]+-pgtap$' |
-    cut -d' ' -f1 | sort -V | tail -n 1)
-  if [ -z "$package" ]; then
-    echo "no pgTAP package for PostgreSQL $version" >&2
-    return
+  newest=$(in_chroot apt-cache pkgnames postgresql- | grep -xE 'postgresql-[0-9]+-pgtap' | sort -V | tail -n 1)
+  if [[ -z $newest ]]; then
+    echo "Debian has no pgTAP for any PostgreSQL here"
+    return 1
   fi
-  extension=/usr/share/postgresql/${package//[!0-9]/}/extension
-  mkdir -p "$root/tmp/pgtap"
-  in_chroot sh -c "cd /tmp/pgtap && apt-get download --quiet=2 $package && dpkg-deb -x ./*.deb ."
-  cp "$root/tmp/pgtap$extension"/pgtap* "$root/usr/share/postgresql/$version/extension/"
-  rm -r "$root/tmp/pgtap"
+  mkdir -p "$directory/tree/DEBIAN"
+  in_chroot sh -c "cd /tmp/pgtap && apt-get -o APT::Sandbox::User=root download $newest &&
+    dpkg-deb --extract ./$newest*.deb old"
+  mkdir -p "$directory/tree/usr/share/postgresql"
+  mv "$directory/old/usr/share/postgresql/"* "$directory/tree/usr/share/postgresql/$version"
+  printf '%s\n' "Package: $package" 'Version: 0~matrix' 'Architecture: all' 'Maintainer: nobody' \
+    "Description: the SQL files of $newest" >"$directory/tree/DEBIAN/control"
+  in_chroot sh -c 'cd /tmp/pgtap && dpkg-deb --build tree new.deb && dpkg --install new.deb'
+  rm -r "$directory"
 }
 
-# The user owns the directories that "make install" writes to, so that a run needs
-# no root; the chroot has no other use.
-make_user() {
-  local config=/usr/lib/postgresql/$version/bin/pg_config
-  in_chroot useradd --create-home --home-dir "$home" --shell /bin/bash "$user"
-  in_chroot sh -ec "
-    library=\$($config --pkglibdir)
-    share=\$($config --sharedir)
-    mkdir -p \$library/bitcode \$share/extension \$($config --docdir)
-    chown -R $user: \$library \$share \$($config --docdir) \$($config --bindir)"
+# ---- run -------------------------------------------------------------------------------------------------
+
+run() { # run TREE.tar [ARGUMENT...]
+  local tree=$1 home=/home/$user
+  shift
+  # What an earlier run left that was ended hard; matrix.sh's lock says that no other run is here now.
+  rm -rf --one-file-system "$root$home/walsizer" "$root"/var/tmp/walsizer.*
+  mount_all
+  mkdir "$root$home/walsizer"
+  tar -C "$root$home/walsizer" --no-same-owner -xf "$tree"
+  in_chroot chown -R "$user:" "$home/walsizer"
+  in_chroot setpriv --reuid="$user" --regid="$user" --init-groups --no-new-privs \
+    /usr/bin/env -u DEBIAN_FRONTEND HOME="$home" USER="$user" \
+    PG_CONFIG="/usr/lib/postgresql/$version/bin/pg_config" \
+    bash "$home/walsizer/scripts/test.sh" "$@" </dev/null
 }
 
 "$action" "$@"

@@ -38,7 +38,7 @@ subtest 'one line at the start tells value, source and ceiling' => sub {
 	like($lines[0], qr/4 ?GB|4096 ?MB/, 'with the ceiling');
 };
 
-start_node(do { $node->stop; $node });
+restart_node($node);
 
 subtest 'the worker is one only, also across reloads' => sub {
 	my $pid = value($node, WORKERS);
@@ -62,12 +62,12 @@ subtest 'pg_terminate_backend: it comes back' => sub {
 subtest 'it waits for nobody: fast, smart and immediate shutdown' => sub {
 	my $plain = new_node('plain', { shared_preload_libraries => '' });
 	my %seconds;
+	$node->stop;
 	foreach my $mode (qw(fast smart immediate))
 	{
 		foreach my $server ($plain, $node)
 		{
-			$server == $node && $node->{_pid} ? restart_node($node) : $server->start;
-			start_node($node) if $server == $node && !$node->{_pid};
+			$server == $node ? start_node($node) : $server->start;
 			value($server, 'CHECKPOINT');
 			my $began = time;
 			$server->stop($mode);

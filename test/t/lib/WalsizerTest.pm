@@ -292,7 +292,7 @@ sub history_files
 {
 	my ($node) = @_;
 	my $dir = $node->data_dir;
-	return map { substr($_, length($dir) + 1) } grep { -f && !/\.tmp$/ } glob("$dir/*walsizer* $dir/pg_stat/*walsizer*");
+	return map { substr($_, length($dir) + 1) } grep { -f && !/\.(?:tmp|damaged)$/ } glob("$dir/*walsizer* $dir/pg_stat/*walsizer*");
 }
 
 =pod

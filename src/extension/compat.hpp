@@ -1,0 +1,144 @@
+// PostgreSQL 13 to 19 behind one face. PG_VERSION_NUM appears in this header and nowhere else; each wrapper says
+// what differs.
+#pragma once
+
+#include "pg.hpp"
+
+#if PG_VERSION_NUM < 130000
+#error "walsizer supports PostgreSQL 13 and later"
+#endif
+
+extern "C" {
+#if PG_VERSION_NUM >= 150000
+#include "access/xlogrecovery.h"  // GetXLogReplayRecPtr() was in xlog.h up to 14
+#endif
+#if PG_VERSION_NUM >= 140000
+#include "utils/wait_event.h"  // part of pgstat.h in 13
+#endif
+}
+
+#include "walsizer/observation.hpp"
+
+// The library's magic. 18 lets a library tell its name and version (pg_get_loaded_modules()).
+#if PG_VERSION_NUM >= 180000
+#define WALSIZER_MODULE_MAGIC PG_MODULE_MAGIC_EXT(.name = "walsizer", .version = WALSIZER_VERSION)
+#else
+#define WALSIZER_MODULE_MAGIC PG_MODULE_MAGIC
+#endif
+
+// Reading statistics: 15 keeps them in shared memory. Up to 14 each read by a process without a database loads every
+// database's table statistics and makes the collector write them, so a look there must not read them every time.
+inline constexpr bool walsizer_statistics_are_cheap = PG_VERSION_NUM >= 150000;
+
+// Shared memory is asked for in a hook from 15 on, and in _PG_init() before.
+#if PG_VERSION_NUM >= 150000
+#define WALSIZER_HAS_SHMEM_REQUEST_HOOK 1
+#else
+#define WALSIZER_HAS_SHMEM_REQUEST_HOOK 0
+#endif
+
+// Misspelled walsizer.* settings: 15 reserves the prefix, 13 and 14 only warn.
+static inline void walsizer_reserve_prefix(const char* prefix) {
+#if PG_VERSION_NUM >= 150000
+    MarkGUCPrefixReserved(prefix);
+#else
+    EmitWarningsOnPlaceholders(prefix);
+#endif
+}
+
+// Our name in pg_stat_activity.wait_event: custom names exist from 17 on.
+static inline uint32 walsizer_wait_event() {
+#if PG_VERSION_NUM >= 170000
+    static uint32 wait_event = 0;
+    if (wait_event == 0) wait_event = WaitEventExtensionNew("WalsizerMain");
+    return wait_event;
+#else
+    return PG_WAIT_EXTENSION;
+#endif
+}
+
+// One raw statement: the parser got a mode argument in 14.
+static inline Node* walsizer_parse_one(const char* statement) {
+#if PG_VERSION_NUM >= 140000
+    List* statements = raw_parser(statement, RAW_PARSE_DEFAULT);
+#else
+    List* statements = raw_parser(statement);
+#endif
+    return linitial_node(RawStmt, statements)->stmt;
+}
+
+// A setting's record (source, file, line): a sorted array up to 15, a hash table behind find_option() from 16 on.
+static inline struct config_generic* walsizer_find_setting(const char* name) {
+#if PG_VERSION_NUM >= 160000
+    return find_option(name, false, true, 0);
+#else
+    struct config_generic** settings = get_guc_variables();
+    for (int i = 0; i < GetNumConfigOptions(); i++)
+        if (strcmp(settings[i]->name, name) == 0) return settings[i];
+    return NULL;
+#endif
+}
+
+// Whether ALTER SYSTEM is allowed at all: a setting of 17.
+static inline bool walsizer_alter_system_is_allowed() {
+#if PG_VERSION_NUM >= 170000
+    return AllowAlterSystem;
+#else
+    return true;
+#endif
+}
+
+// stats_fetch_consistency exists from 15 on; with "snapshot" each read would copy every object's statistics.
+static inline void walsizer_read_statistics_singly() {
+#if PG_VERSION_NUM >= 150000
+    SetConfigOption("stats_fetch_consistency", "none", PGC_USERSET, PGC_S_OVERRIDE);
+#endif
+}
+
+// The checkpointer's counters. 13, 14: one global struct of the collector; 15, 16: their own struct, but the reset
+// time stands with the background writer's; 17 renames the fields and adds the reset time.
+static inline void walsizer_read_counters(walsizer::CheckpointCounters* counters) {
+    counters->known = true;
+#if PG_VERSION_NUM >= 170000
+    const PgStat_CheckpointerStats* stats = pgstat_fetch_stat_checkpointer();
+    counters->timed = stats->num_timed;
+    counters->requested = stats->num_requested;
+    counters->write_time = (double)stats->write_time;
+    counters->sync_time = (double)stats->sync_time;
+    counters->buffers_written = stats->buffers_written;
+    counters->reset_at = stats->stat_reset_timestamp;
+#elif PG_VERSION_NUM >= 150000
+    const PgStat_CheckpointerStats* stats = pgstat_fetch_stat_checkpointer();
+    counters->timed = stats->timed_checkpoints;
+    counters->requested = stats->requested_checkpoints;
+    counters->write_time = (double)stats->checkpoint_write_time;
+    counters->sync_time = (double)stats->checkpoint_sync_time;
+    counters->buffers_written = stats->buf_written_checkpoints;
+    counters->reset_at = pgstat_fetch_stat_bgwriter()->stat_reset_timestamp;
+#else
+    const PgStat_GlobalStats* stats = pgstat_fetch_global();
+    counters->timed = stats->timed_checkpoints;
+    counters->requested = stats->requested_checkpoints;
+    counters->write_time = (double)stats->checkpoint_write_time;
+    counters->sync_time = (double)stats->checkpoint_sync_time;
+    counters->buffers_written = stats->buf_written_checkpoints;
+    counters->reset_at = stats->stat_reset_timestamp;
+#endif
+}
+
+// WAL statistics: from 14 on; nested from 18 on; 19 counts the bytes of full-page images, the others only their
+// number, which times the block size is an upper bound (holes are left out, compression is not seen).
+static inline void walsizer_read_wal_statistics(walsizer::WalStatistics* wal) {
+#if PG_VERSION_NUM >= 190000
+    const PgStat_WalCounters* stats = &pgstat_fetch_stat_wal()->wal_counters;
+    *wal = {true, (walsizer::Bytes)stats->wal_bytes, (walsizer::Bytes)stats->wal_fpi_bytes};
+#elif PG_VERSION_NUM >= 180000
+    const PgStat_WalCounters* stats = &pgstat_fetch_stat_wal()->wal_counters;
+    *wal = {true, (walsizer::Bytes)stats->wal_bytes, (walsizer::Bytes)stats->wal_fpi * BLCKSZ};
+#elif PG_VERSION_NUM >= 140000
+    const PgStat_WalStats* stats = pgstat_fetch_stat_wal();
+    *wal = {true, (walsizer::Bytes)stats->wal_bytes, (walsizer::Bytes)stats->wal_fpi * BLCKSZ};
+#else
+    wal->known = false;
+#endif
+}

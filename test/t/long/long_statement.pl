@@ -1,0 +1,13 @@
+
+# Copyright (c) 2026, the walsizer authors. PostgreSQL License, see LICENSE.
+
+# The same with a statement of 20 s.
+
+use strict;
+use warnings;
+
+use FindBin;
+
+$ENV{WALSIZER_TEST_STATEMENT_SECONDS} = 20;
+my $test = "$FindBin::RealBin/../012_long_statement.pl";
+do $test or die $@ || "could not run $test: $!";

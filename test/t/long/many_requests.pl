@@ -1,0 +1,13 @@
+
+# Copyright (c) 2026, the walsizer authors. PostgreSQL License, see LICENSE.
+
+# The same with 200 databases that come and go.
+
+use strict;
+use warnings;
+
+use FindBin;
+
+$ENV{WALSIZER_TEST_DATABASES} = 200;
+my $test = "$FindBin::RealBin/../010_requests_never_raise.pl";
+do $test or die $@ || "could not run $test: $!";
