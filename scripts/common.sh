@@ -21,8 +21,8 @@ say() { printf '%s\n' "$*"; }
 heading() { printf '\n== %s\n' "$*"; }
 warn() { printf '%s: %s\n' "${0##*/}" "$*" >&2; }
 die() {
-	warn "$*"
-	exit 1
+  warn "$*"
+  exit 1
 }
 
 is_inner() { [[ -n ${WALSIZER_WORK:-} ]]; }
@@ -31,61 +31,61 @@ as_root() { if ((EUID == 0)); then "$@"; else sudo "$@"; fi; }
 # ---- Packages ----------------------------------------------------------------------------------------------------
 
 apt_get() {
-	local log
-	log=$(mktemp) || return
-	# Waits for the lock: a machine that has just booted is often still updating itself.
-	if ! as_root env DEBIAN_FRONTEND=noninteractive NEEDRESTART_SUSPEND=1 \
-		apt-get -y -q -o DPkg::Lock::Timeout=300 "$@" >"$log" 2>&1 </dev/null; then
-		tail -n 20 "$log" >&2
-		rm -f "$log"
-		return 1
-	fi
-	rm -f "$log"
+  local log
+  log=$(mktemp) || return
+  # Waits for the lock: a machine that has just booted is often still updating itself.
+  if ! as_root env DEBIAN_FRONTEND=noninteractive NEEDRESTART_SUSPEND=1 \
+    apt-get -y -q -o DPkg::Lock::Timeout=300 "$@" >"$log" 2>&1 </dev/null; then
+    tail -n 20 "$log" >&2
+    rm -f "$log"
+    return 1
+  fi
+  rm -f "$log"
 }
 
 package_installed() { [[ " $(dpkg-query -W -f='${db:Status-Status} ' "$1" 2>/dev/null)" == *" installed "* ]]; }
 
 need_root_for() {
-	((EUID == 0)) || command -v sudo >/dev/null ||
-		die "to install packages this needs root or sudo. As root: apt-get install $*"
+  ((EUID == 0)) || command -v sudo >/dev/null ||
+    die "to install packages this needs root or sudo. As root: apt-get install $*"
 }
 
 apt_updated=0
 apt_update_once() {
-	((apt_updated)) && return
-	apt_updated=1
-	say "Refreshing the package lists (apt-get update)"
-	apt_get update || warn "apt-get update failed; going on with the lists at hand"
+  ((apt_updated)) && return
+  apt_updated=1
+  say "Refreshing the package lists (apt-get update)"
+  apt_get update || warn "apt-get update failed; going on with the lists at hand"
 }
 
 # Debian's server package would create and start a cluster "main" on port 5432. Nobody asked for that one.
 forbid_main_cluster() {
-	as_root mkdir -p "$createcluster" && say "create_main_cluster = false" | as_root tee "$no_main" >/dev/null
+  as_root mkdir -p "$createcluster" && say "create_main_cluster = false" | as_root tee "$no_main" >/dev/null
 }
 allow_main_cluster() {
-	[[ -e $no_main ]] || return 0
-	as_root rm -f "$no_main"
-	as_root rmdir --ignore-fail-on-non-empty "$createcluster"
+  [[ -e $no_main ]] || return 0
+  as_root rm -f "$no_main"
+  as_root rmdir --ignore-fail-on-non-empty "$createcluster"
 }
 
 # install_missing PACKAGE...
 install_missing() {
-	local package missing=()
-	if ! command -v apt-get >/dev/null; then
-		say "No apt-get here: going on with what is installed. Needed: $*"
-		return
-	fi
-	for package; do package_installed "$package" || missing+=("$package"); done
-	((${#missing[@]})) || return 0
-	need_root_for "${missing[@]}"
-	apt_update_once
-	say "Installing what is missing: ${missing[*]}"
-	if [[ " ${missing[*]} " =~ \ postgresql-[0-9]+\  ]]; then
-		apt_get install --no-install-recommends postgresql-common || die "apt-get install postgresql-common failed"
-		forbid_main_cluster
-	fi
-	apt_get install --no-install-recommends "${missing[@]}" || die "apt-get install failed: ${missing[*]}"
-	allow_main_cluster
+  local package missing=()
+  if ! command -v apt-get >/dev/null; then
+    say "No apt-get here: going on with what is installed. Needed: $*"
+    return
+  fi
+  for package; do package_installed "$package" || missing+=("$package"); done
+  ((${#missing[@]})) || return 0
+  need_root_for "${missing[@]}"
+  apt_update_once
+  say "Installing what is missing: ${missing[*]}"
+  if [[ " ${missing[*]} " =~ \ postgresql-[0-9]+\  ]]; then
+    apt_get install --no-install-recommends postgresql-common || die "apt-get install postgresql-common failed"
+    forbid_main_cluster
+  fi
+  apt_get install --no-install-recommends "${missing[@]}" || die "apt-get install failed: ${missing[*]}"
+  allow_main_cluster
 }
 
 # ---- The server to work with -------------------------------------------------------------------------------------
@@ -93,157 +93,152 @@ install_missing() {
 newest_supported() { sort -n | awk -v lo=$oldest_major -v hi=$newest_major '$1 >= lo && $1 <= hi {v = $1} END {print v}'; }
 
 newest_installed() {
-	local path
-	for path in /usr/lib/postgresql/*/bin/postgres; do
-		[[ $path =~ /postgresql/([0-9]+)/ ]] && echo "${BASH_REMATCH[1]}"
-	done | newest_supported
+  local path
+  for path in /usr/lib/postgresql/*/bin/postgres; do
+    [[ $path =~ /postgresql/([0-9]+)/ ]] && echo "${BASH_REMATCH[1]}"
+  done | newest_supported
 }
 
 newest_installable() {
-	local major
-	for major in $(apt-cache pkgnames postgresql-server-dev- | sed -n 's/^postgresql-server-dev-\([0-9]*\)$/\1/p'); do
-		[[ $(apt-cache policy "postgresql-$major") == *"Candidate: "[0-9]* ]] && echo "$major"
-	done | newest_supported
+  local major
+  for major in $(apt-cache pkgnames postgresql-server-dev- | sed -n 's/^postgresql-server-dev-\([0-9]*\)$/\1/p'); do
+    [[ $(apt-cache policy "postgresql-$major") == *"Candidate: "[0-9]* ]] && echo "$major"
+  done | newest_supported
 }
 
 # Sets pg_major and debian_server (1: the server's files belong to Debian packages).
 choose_server() {
-	local bindir
-	debian_server=1
-	if [[ -n ${PG_CONFIG:-} ]]; then
-		bindir=$("$PG_CONFIG" --bindir) || die "PG_CONFIG=$PG_CONFIG does not work"
-		pg_major=$("$PG_CONFIG" --version | sed -n 's/^PostgreSQL \([0-9]*\).*/\1/p')
-		[[ $bindir == /usr/lib/postgresql/$pg_major/bin ]] || debian_server=0
-	else
-		pg_major=${PGVERSION:-$(newest_installed)}
-		if [[ -z $pg_major ]] && command -v apt-get >/dev/null; then
-			need_root_for postgresql
-			apt_update_once
-			pg_major=$(newest_installable)
-		fi
-	fi
-	[[ $pg_major =~ ^[0-9]+$ ]] || die "found no PostgreSQL server, name one: PG_CONFIG=/path/to/pg_config $0"
-	((pg_major >= oldest_major && pg_major <= newest_major)) ||
-		die "walsizer is for PostgreSQL $oldest_major to $newest_major, this is $pg_major"
+  local bindir
+  debian_server=1
+  if [[ -n ${PG_CONFIG:-} ]]; then
+    bindir=$("$PG_CONFIG" --bindir) || die "PG_CONFIG=$PG_CONFIG does not work"
+    pg_major=$("$PG_CONFIG" --version | sed -n 's/^PostgreSQL \([0-9]*\).*/\1/p')
+    [[ $bindir == /usr/lib/postgresql/$pg_major/bin ]] || debian_server=0
+  else
+    pg_major=${PGVERSION:-$(newest_installed)}
+    if [[ -z $pg_major ]] && command -v apt-get >/dev/null; then
+      need_root_for postgresql
+      apt_update_once
+      pg_major=$(newest_installable)
+    fi
+  fi
+  [[ $pg_major =~ ^[0-9]+$ ]] || die "found no PostgreSQL server, name one: PG_CONFIG=/path/to/pg_config $0"
+  ((pg_major >= oldest_major && pg_major <= newest_major)) ||
+    die "walsizer is for PostgreSQL $oldest_major to $newest_major, this is $pg_major"
 }
 
 # prepare PACKAGE...: chooses the server, installs it and the packages. "-N-" in a name becomes the major version;
 # such packages belong to Debian's server.
 prepare() {
-	local package packages=()
-	choose_server
-	for package; do
-		if [[ $package != *-N-* ]]; then
-			packages+=("$package")
-		elif ((debian_server)); then
-			package=${package/-N-/-$pg_major-}
-			packages+=("${package%-}")
-		fi
-	done
-	install_missing "${packages[@]}"
-	((debian_server)) && PG_CONFIG=/usr/lib/postgresql/$pg_major/bin/pg_config
-	PG_CONFIG=$("$PG_CONFIG" --bindir)/pg_config # Debian's /usr/bin/pg_config is a wrapper around the newest one
-	[[ -x $PG_CONFIG ]] || die "no pg_config at $PG_CONFIG"
+  local package packages=()
+  choose_server
+  for package; do
+    if [[ $package != *-N-* ]]; then
+      packages+=("$package")
+    elif ((debian_server)); then
+      package=${package/-N-/-$pg_major-}
+      packages+=("${package%-}")
+    fi
+  done
+  install_missing "${packages[@]}"
+  ((debian_server)) && PG_CONFIG=/usr/lib/postgresql/$pg_major/bin/pg_config
+  PG_CONFIG=$("$PG_CONFIG" --bindir)/pg_config # Debian's /usr/bin/pg_config is a wrapper around the newest one
+  [[ -x $PG_CONFIG ]] || die "no pg_config at $PG_CONFIG"
 }
 
 # ---- The private directory, and the change from the outer to the inner run ----------------------------------------
 
 # make_workdir MEGABYTES: on a real disk first, /tmp is often memory.
 make_workdir() {
-	local dir probe
-	for dir in ${WALSIZER_TMPDIR:+"$WALSIZER_TMPDIR"} /var/tmp /tmp; do
-		(($(df -Pm "$dir" 2>/dev/null | awk 'NR == 2 {print $4 + 0}') >= $1)) || continue
-		work=$(mktemp -d "$dir/walsizer.XXXXXX" 2>/dev/null) || continue
-		probe=$work/probe
-		printf '#!/bin/sh\n' >"$probe" && chmod +x "$probe"
-		"$probe" 2>/dev/null && return # not mounted noexec
-		rm -rf "$work"
-	done
-	work=
-	die "no directory with $1 MB free and programs allowed; name one: WALSIZER_TMPDIR=/path $0"
+  local dir probe
+  for dir in ${WALSIZER_TMPDIR:+"$WALSIZER_TMPDIR"} /var/tmp /tmp; do
+    (($(df -Pm "$dir" 2>/dev/null | awk 'NR == 2 {print $4 + 0}') >= $1)) || continue
+    work=$(mktemp -d "$dir/walsizer.XXXXXX" 2>/dev/null) || continue
+    probe=$work/probe
+    printf '#!/bin/sh\n' >"$probe" && chmod +x "$probe"
+    "$probe" 2>/dev/null && return # not mounted noexec
+    rm -rf "$work"
+  done
+  work=
+  die "no directory with $1 MB free and programs allowed; name one: WALSIZER_TMPDIR=/path $0"
 }
 
 # The server's processes run from copies of its programs below $work: that tells ours from all others.
-our_processes() {
-	local exe
-	for exe in /proc/[0-9]*/exe; do
-		[[ $(readlink "$exe" 2>/dev/null) == "$work"/* ]] && exe=${exe%/exe} && echo "${exe#/proc/}"
-	done
-}
+our_processes() { find /proc/[0-9]*/exe -maxdepth 0 -lname "$work/*" 2>/dev/null | cut -d / -f 3; }
 
 end_our_processes() {
-	local signal pids deadline
-	for signal in QUIT KILL; do # QUIT is PostgreSQL's immediate shutdown
-		deadline=$((SECONDS + 10))
-		while mapfile -t pids < <(our_processes) && ((${#pids[@]})); do
-			kill -s "$signal" "${pids[@]}" 2>/dev/null
-			((SECONDS < deadline)) || break
-			sleep 0.1
-		done
-	done
+  local signal pids deadline
+  for signal in QUIT KILL; do # QUIT is PostgreSQL's immediate shutdown
+    deadline=$((SECONDS + 10))
+    while mapfile -t pids < <(our_processes) && ((${#pids[@]})); do
+      kill -s "$signal" "${pids[@]}" 2>/dev/null
+      ((SECONDS < deadline)) || break
+      sleep 0.1
+    done
+  done
 }
 
 end_child() {
-	[[ -n $child ]] || return
-	kill -TERM -- "-$child" 2>/dev/null
-	{ wait "$child"; } 2>/dev/null
-	child=
+  [[ -n $child ]] || return
+  kill -TERM -- "-$child" 2>/dev/null
+  { wait "$child"; } 2>/dev/null
+  child=
 }
 
 # $work/stop exists when a server was left running on purpose; it ends it and removes everything.
 clean_up() {
-	trap '' INT TERM HUP PIPE
-	end_child
-	is_inner || allow_main_cluster
-	[[ -n $work && ! -e $work/stop ]] || return
-	end_our_processes
-	is_inner && return
-	if ((keep)); then say "Kept: $work"; else rm -rf "$work"; fi
+  trap '' INT TERM HUP PIPE
+  end_child
+  is_inner || allow_main_cluster
+  [[ -n $work && ! -e $work/stop ]] || return
+  end_our_processes
+  is_inner && return
+  if ((keep)); then say "Kept: $work"; else rm -rf "$work"; fi
 }
 
 interrupted() {
-	is_inner || warn "interrupted, cleaning up"
-	exit "$1"
+  is_inner || warn "interrupted, cleaning up"
+  exit "$1"
 }
 
 clean_up_at_exit() {
-	trap clean_up EXIT
-	trap 'interrupted 130' INT
-	trap 'interrupted 143' TERM
-	trap 'exit 129' HUP PIPE
+  trap clean_up EXIT
+  trap 'interrupted 130' INT
+  trap 'interrupted 143' TERM
+  trap 'exit 129' HUP PIPE
 }
 
 # in_background COMMAND...: waits for it in a way that an interrupt ends it with all its children.
 in_background() {
-	local result
-	set -m # a process group of its own
-	"$@" </dev/null &
-	child=$!
-	set +m
-	wait "$child"
-	result=$?
-	child=
-	return "$result"
+  local result
+  set -m # a process group of its own
+  "$@" </dev/null &
+  child=$!
+  set +m
+  wait "$child"
+  result=$?
+  child=
+  return "$result"
 }
 
 # hand_over ARGUMENT...: runs this script's copy as an ordinary user, with a clean environment.
 hand_over() {
-	local user become=() clear
-	mkdir "$work/src" "$work/t" || die "cannot write below $work"
-	tar -C "$top" --exclude=./.git --exclude='*.o' --exclude='*.so' --exclude='*.a' --exclude='*.bc' \
-		--exclude=./build --exclude=tmp_check --exclude=./results -cf - . | tar -C "$work/src" -xf - ||
-		die "cannot copy $top to $work/src"
-	if ((EUID == 0)); then
-		user=nobody
-		getent passwd postgres >/dev/null && user=postgres
-		chown -R "$user:" "$work" || die "cannot give $work to the user $user"
-		become=(setpriv --reuid="$user" --regid="$(id -g "$user")" --init-groups)
-	fi
-	mapfile -t clear < <(compgen -e | grep -E '^(PG[^_]|MAKE|MFLAGS|LC_|LANG|DESTDIR|PERL5)')
-	cd / # the caller's directory may be closed to that user
-	# TMPDIR is short: Unix sockets lie there, and their paths end at 107 bytes.
-	in_background "${become[@]}" env "${clear[@]/#/-u}" WALSIZER_WORK="$work" PG_CONFIG="$PG_CONFIG" \
-		HOME="$work" TMPDIR="$work/t" LC_ALL=C bash "$work/src/scripts/${0##*/}" "$@"
+  local user become=() clear
+  mkdir "$work/src" "$work/t" || die "cannot write below $work"
+  tar -C "$top" --exclude=./.git --exclude='*.o' --exclude='*.so' --exclude='*.a' --exclude='*.bc' \
+    --exclude=./build --exclude=tmp_check --exclude=./results -cf - . | tar -C "$work/src" -xf - ||
+    die "cannot copy $top to $work/src"
+  if ((EUID == 0)); then
+    user=nobody
+    getent passwd postgres >/dev/null && user=postgres
+    chown -R "$user:" "$work" || die "cannot give $work to the user $user"
+    become=(setpriv --reuid="$user" --regid="$(id -g "$user")" --init-groups)
+  fi
+  mapfile -t clear < <(compgen -e | grep -E '^(PG[^_]|MAKE|MFLAGS|LC_|LANG|DESTDIR|PERL5)')
+  cd / # the caller's directory may be closed to that user
+  # TMPDIR is short: Unix sockets lie there, and their paths end at 107 bytes.
+  in_background "${become[@]}" env "${clear[@]/#/-u}" WALSIZER_WORK="$work" PG_CONFIG="$PG_CONFIG" \
+    HOME="$work" TMPDIR="$work/t" LC_ALL=C bash "$work/src/scripts/${0##*/}" "$@"
 }
 
 # ---- A temporary installation: the server's own files are never touched --------------------------------------------
@@ -251,21 +246,24 @@ hand_over() {
 # PostgreSQL finds its library and share directories relative to the program that runs. So copies of the programs
 # beside links to the rest make a complete installation of its own, into which walsizer can be installed by anybody.
 temporary_installation() {
-	local program bindir dir
-	bindir=$("$PG_CONFIG" --bindir)
-	bin=$work$bindir
-	mkdir -p "$bin"
-	for program in "$bindir"/{postgres,initdb,psql,pgbench,createdb,dropdb,createuser,dropuser,vacuumdb} "$bindir"/pg_*; do
-		[[ -x $program ]] && cp -L "$program" "$bin/"
-	done
-	for dir in "$("$PG_CONFIG" --pkglibdir)" "$("$PG_CONFIG" --sharedir)"; do
-		mkdir -p "$work$dir"
-		cp -rs "$dir/." "$work$dir/" || die "cannot link the files of $dir"
-		find "$work$dir" -name 'walsizer*' -prune -exec rm -rf {} + # one installed earlier
-	done
-	[[ $("$bin/pg_config" --pkglibdir) == "$work$("$PG_CONFIG" --pkglibdir)" ]] ||
-		die "this PostgreSQL cannot be relocated: $("$bin/pg_config" --pkglibdir)"
-	PATH=$bin:$PATH
+  local program bindir dir
+  bindir=$("$PG_CONFIG" --bindir)
+  bin=$work$bindir
+  mkdir -p "$bin"
+  for program in "$bindir"/{postgres,initdb,psql,pgbench,createdb,dropdb,createuser,dropuser,vacuumdb} "$bindir"/pg_*; do
+    [[ -x $program ]] && cp -L "$program" "$bin/"
+  done
+  for dir in "$("$PG_CONFIG" --pkglibdir)" "$("$PG_CONFIG" --sharedir)"; do
+    mkdir -p "$work$dir"
+    cp -rs "$dir/." "$work$dir/" || die "cannot link the files of $dir"
+    find "$work$dir" -name 'walsizer*' -prune -exec rm -rf {} + # one installed earlier
+  done
+  if [[ $("$bin/pg_config" --bindir) != "$bin" ]]; then # Debian 11 patches this one program to name fixed paths
+    printf '#!/bin/sh\nexec %q "$@" | sed "s#/usr#%s/usr#g"\n' "$PG_CONFIG" "$work" >"$bin/pg_config"
+  fi
+  [[ $("$bin/initdb" --show -D "$work/none" 2>&1) == *"share_path=$work"* ]] ||
+    die "the server in $bindir cannot be copied: it looks for its files at fixed paths"
+  PATH=$bin:$PATH
 }
 
 # ---- Throwaway clusters: no TCP, sockets below $work, so no port can be taken ---------------------------------------
@@ -274,22 +272,22 @@ export_connection() { export PGHOST=$work/t PGPORT=5432 PGUSER=postgres PGDATABA
 
 # new_cluster DIR, then its extra configuration on standard input
 new_cluster() {
-	initdb -D "$1" -U postgres -A trust -E UTF8 --no-locale -N >"$1.initdb.log" 2>&1 || {
-		cat "$1.initdb.log" >&2
-		return 1
-	}
-	{
-		printf "listen_addresses = ''\nunix_socket_directories = '%s'\n" "$work/t"
-		cat
-	} >>"$1/postgresql.conf"
+  initdb -D "$1" -U postgres -A trust -E UTF8 --no-locale -N >"$1.initdb.log" 2>&1 || {
+    cat "$1.initdb.log" >&2
+    return 1
+  }
+  {
+    printf "listen_addresses = ''\nunix_socket_directories = '%s'\n" "$work/t"
+    cat
+  } >>"$1/postgresql.conf"
 }
 
 start_cluster() {
-	pg_ctl -D "$1" -l "$1.log" -w -t 60 start >/dev/null || {
-		warn "the server in $1 does not start:"
-		tail -n 15 "$1.log" >&2
-		return 1
-	}
+  pg_ctl -D "$1" -l "$1.log" -w -t 60 start >/dev/null || {
+    warn "the server in $1 does not start:"
+    tail -n 15 "$1.log" >&2
+    return 1
+  }
 }
 
 stop_cluster() { pg_ctl -D "$1" -m "${2:-fast}" -w -t 60 stop >/dev/null; }

@@ -9,7 +9,7 @@ seconds=45
 stay=0
 
 usage() {
-	cat <<END
+  cat <<END
 Usage: scripts/demo.sh [--seconds N] [--keep]
 
 Installs what is missing (apt), builds walsizer, installs it into a temporary copy of the PostgreSQL server, and runs
@@ -27,27 +27,27 @@ END
 
 arguments=("$@")
 while (($#)); do
-	case $1 in
-	--seconds)
-		[[ ${2:-} =~ ^[1-9][0-9]*$ ]] || die "--seconds wants a number"
-		seconds=$2
-		shift
-		;;
-	--keep) stay=1 ;;
-	-h | --help) usage && exit ;;
-	*) usage >&2 && die "what is $1?" ;;
-	esac
-	shift
+  case $1 in
+  --seconds)
+    [[ ${2:-} =~ ^[1-9][0-9]*$ ]] || die "--seconds wants a number"
+    seconds=$2
+    shift
+    ;;
+  --keep) stay=1 ;;
+  -h | --help) usage && exit ;;
+  *) usage >&2 && die "what is $1?" ;;
+  esac
+  shift
 done
 
 # ---- Outer run: install, then continue in a copy, as an ordinary user -----------------------------------------------
 
 if ! is_inner; then
-	clean_up_at_exit
-	prepare make gcc g++ postgresql-N- postgresql-server-dev-N-
-	make_workdir 4000
-	hand_over ${arguments[@]+"${arguments[@]}"}
-	exit
+  clean_up_at_exit
+  prepare make gcc g++ postgresql-N- postgresql-server-dev-N-
+  make_workdir 4000
+  hand_over ${arguments[@]+"${arguments[@]}"}
+  exit
 fi
 
 # ---- Inner run ------------------------------------------------------------------------------------------------------
@@ -61,114 +61,114 @@ query() { psql -XqAt -v ON_ERROR_STOP=1 "$@"; }
 forced_so_far() { grep -c 'checkpoint starting:.* wal' "$cluster.log"; }
 
 build_and_install() {
-	say "Building walsizer for $("$PG_CONFIG" --version)"
-	in_background make -C "$work/src" PG_CONFIG="$PG_CONFIG" WERROR=1 "-j$(getconf _NPROCESSORS_ONLN)" >"$work/build.log" 2>&1 &&
-		temporary_installation &&
-		in_background make -C "$work/src" install PG_CONFIG="$PG_CONFIG" WERROR=1 DESTDIR="$work" >>"$work/build.log" 2>&1 && return
-	tail -n 40 "$work/build.log" >&2
-	die "the build failed"
+  say "Building walsizer for $("$PG_CONFIG" --version)"
+  in_background make -C "$work/src" PG_CONFIG="$PG_CONFIG" WERROR=1 "-j$(getconf _NPROCESSORS_ONLN)" >"$work/build.log" 2>&1 &&
+    temporary_installation &&
+    in_background make -C "$work/src" install PG_CONFIG="$PG_CONFIG" WERROR=1 DESTDIR="$work" >>"$work/build.log" 2>&1 && return
+  tail -n 40 "$work/build.log" >&2
+  die "the build failed"
 }
 
 # Both runs start from copies of one data directory, so that nothing but walsizer differs between them.
 make_clusters() {
-	local name
-	say "Creating a throwaway cluster in $work and filling it (pgbench scale $scale)"
-	if ! { new_cluster "$work/template" <<<"shared_buffers = 256MB" && start_cluster "$work/template" &&
-		in_background pgbench -i -q -s "$scale" >"$work/init.log" 2>&1 && stop_cluster "$work/template"; }; then
-		[[ -s $work/init.log ]] && tail -n 5 "$work/init.log" >&2
-		die "no cluster to work with"
-	fi
-	cat >>"$work/template/postgresql.conf" <<-END
-		max_wal_size = $start_size
-		checkpoint_timeout = ${checkpoint_timeout}s
-		synchronous_commit = off
-		log_checkpoints = on
-		log_line_prefix = '%m '
-		lc_messages = 'C'
-	END
-	for name in without with; do cp -a --reflink=auto "$work/template" "$work/$name" || die "cannot copy the cluster"; done
-	say "shared_preload_libraries = 'walsizer'" >>"$work/with/postgresql.conf"
-	rm -rf "$work/template"
+  local name
+  say "Creating a throwaway cluster in $work and filling it (pgbench scale $scale)"
+  if ! { new_cluster "$work/template" <<<"shared_buffers = 256MB" && start_cluster "$work/template" &&
+    in_background pgbench -i -q -s "$scale" >"$work/init.log" 2>&1 && stop_cluster "$work/template"; }; then
+    [[ -s $work/init.log ]] && tail -n 5 "$work/init.log" >&2
+    die "no cluster to work with"
+  fi
+  cat >>"$work/template/postgresql.conf" <<END
+    max_wal_size = $start_size
+    checkpoint_timeout = ${checkpoint_timeout}s
+    synchronous_commit = off
+    log_checkpoints = on
+    log_line_prefix = '%m '
+    lc_messages = 'C'
+  END
+  for name in without with; do cp -a --reflink=auto "$work/template" "$work/$name" || die "cannot copy the cluster"; done
+  say "shared_preload_libraries = 'walsizer'" >>"$work/with/postgresql.conf"
+  rm -rf "$work/template"
 }
 
 # One row: WAL since redo, trigger, max_wal_size in MB. Without walsizer SQL does not show the redo point before the
 # checkpoint has ended, so $redo is where WAL stood when the log said that a checkpoint starts.
 wal_now() {
-	if [[ $1 == with ]]; then
-		query -F ' ' -c "SELECT wal_since_redo >> 20, trigger_size >> 20, max_wal_size >> 20 FROM walsizer.status"
-	else
-		query -F ' ' -v redo="$redo" <<-'END'
-			SELECT (pg_wal_lsn_diff(pg_current_wal_insert_lsn(), :'redo') / 1048576)::bigint,
-			       floor(size / segment / (1 + target))::bigint * segment >> 20, size >> 20
-			FROM (SELECT pg_size_bytes(current_setting('max_wal_size')) AS size,
-			             pg_size_bytes(current_setting('wal_segment_size')) AS segment,
-			             current_setting('checkpoint_completion_target')::float8 AS target) AS s
-		END
-	fi
+  if [[ $1 == with ]]; then
+    query -F ' ' -c "SELECT wal_since_redo >> 20, trigger_size >> 20, max_wal_size >> 20 FROM walsizer.status"
+  else
+    query -F ' ' -v redo="$redo" <<'END'
+      SELECT (pg_wal_lsn_diff(pg_current_wal_insert_lsn(), :'redo') / 1048576)::bigint,
+             floor(size / segment / (1 + target))::bigint * segment >> 20, size >> 20
+      FROM (SELECT pg_size_bytes(current_setting('max_wal_size')) AS size,
+                   pg_size_bytes(current_setting('wal_segment_size')) AS segment,
+                   current_setting('checkpoint_completion_target')::float8 AS target) AS s
+    END
+  fi
 }
 
 # watch RUN PROCESS: a line for each progress report of pgbench, as long as it runs
 watch() {
-	local progress shown='' redo starts=0 now wal trigger size last_size=0 bar mark
-	redo=$(query -c "SELECT redo_lsn FROM pg_control_checkpoint()")
-	say
-	say '  elapsed    tps   WAL since redo, of the trigger   max_wal_size  forced'
-	while kill -0 "$2" 2>/dev/null; do
-		sleep 0.2
-		now=$(grep -c 'checkpoint starting' "$cluster.log")
-		((now != starts)) && redo=$(query -c "SELECT pg_current_wal_insert_lsn()") && starts=$now
-		progress=$(tail -n 1 "$work/$1.progress")
-		[[ $progress != "$shown" && $progress =~ ^progress:\ ([0-9]+)[.0-9]*\ s,\ ([0-9]+) ]] || continue
-		shown=$progress
-		read -r wal trigger size <<<"$(wal_now "$1")"
-		[[ -n $size ]] || continue
-		bar=$((wal * 12 / (trigger > 0 ? trigger : 1)))
-		bar=$(printf '%*s' $((bar < 0 ? 0 : bar > 12 ? 12 : bar)) '')
-		mark=
-		((last_size && size > last_size)) && mark=' raised'
-		last_size=$size
-		printf '  %5d s  %6d   [%-12s] %5d of %5d MB  %7d MB  %6d%s\n' \
-			"${BASH_REMATCH[1]}" "${BASH_REMATCH[2]}" "${bar// /#}" "$wal" "$trigger" "$size" "$(forced_so_far)" "$mark"
-	done
+  local progress shown='' redo starts=0 now wal trigger size last_size=0 bar mark
+  redo=$(query -c "SELECT redo_lsn FROM pg_control_checkpoint()")
+  say
+  say '  elapsed    tps   WAL since redo, of the trigger   max_wal_size  forced'
+  while kill -0 "$2" 2>/dev/null; do
+    sleep 0.2
+    now=$(grep -c 'checkpoint starting' "$cluster.log")
+    ((now != starts)) && redo=$(query -c "SELECT pg_current_wal_insert_lsn()") && starts=$now
+    progress=$(tail -n 1 "$work/$1.progress")
+    [[ $progress != "$shown" && $progress =~ ^progress:\ ([0-9]+)[.0-9]*\ s,\ ([0-9]+) ]] || continue
+    shown=$progress
+    read -r wal trigger size <<<"$(wal_now "$1")"
+    [[ -n $size ]] || continue
+    bar=$((wal * 12 / (trigger > 0 ? trigger : 1)))
+    bar=$(printf '%*s' $((bar < 0 ? 0 : bar > 12 ? 12 : bar)) '')
+    mark=
+    ((last_size && size > last_size)) && mark=' raised'
+    last_size=$size
+    printf '  %5d s  %6d   [%-12s] %5d of %5d MB  %7d MB  %6d%s\n' \
+      "${BASH_REMATCH[1]}" "${BASH_REMATCH[2]}" "${bar// /#}" "$wal" "$trigger" "$size" "$(forced_so_far)" "$mark"
+  done
 }
 
 # run NAME TITLE
 run() {
-	local name=$1 start end transactions
-	heading "$2"
-	cluster=$work/$name
-	start_cluster "$cluster" || exit
-	if [[ $name == with ]]; then
-		query -c "CREATE EXTENSION walsizer" || exit
-		wait_for_walsizer
-	fi
-	say "pgbench -c $clients -j 2 -T $seconds, max_wal_size = $start_size, checkpoint_timeout = ${checkpoint_timeout}s, synchronous_commit = off"
-	start=$(query -c "SELECT pg_current_wal_insert_lsn()")
-	set -m
-	pgbench -c "$clients" -j 2 -T "$seconds" -P 2 >"$work/$name.result" 2>"$work/$name.progress" </dev/null &
-	child=$!
-	set +m
-	watch "$name" "$child"
-	wait "$child" || {
-		tail -n 5 "$work/$name.progress" >&2
-		die "pgbench failed"
-	}
-	child=
-	end=$(query -c "SELECT pg_current_wal_insert_lsn()")
-	transactions=$(sed -n 's/^number of transactions actually processed: \([0-9]*\).*/\1/p' "$work/$name.result")
-	tps[$name]=$(sed -n 's/^tps = \([0-9]*\).*without initial.*/\1/p;s/^tps = \([0-9]*\).*excluding.*/\1/p' "$work/$name.result")
-	forced[$name]=$(forced_so_far)
-	wal_per_xact[$name]=$(query -c "SELECT round(pg_wal_lsn_diff('$end', '$start') / greatest($transactions, 1))")
-	final_size[$name]=$(query -c "SELECT pg_size_bytes(current_setting('max_wal_size')) >> 20")
+  local name=$1 start end transactions
+  heading "$2"
+  cluster=$work/$name
+  start_cluster "$cluster" || exit
+  if [[ $name == with ]]; then
+    query -c "CREATE EXTENSION walsizer" || exit
+    wait_for_walsizer
+  fi
+  say "pgbench -c $clients -j 2 -T $seconds, max_wal_size = $start_size, checkpoint_timeout = ${checkpoint_timeout}s, synchronous_commit = off"
+  start=$(query -c "SELECT pg_current_wal_insert_lsn()")
+  set -m
+  pgbench -c "$clients" -j 2 -T "$seconds" -P 2 >"$work/$name.result" 2>"$work/$name.progress" </dev/null &
+  child=$!
+  set +m
+  watch "$name" "$child"
+  wait "$child" || {
+    tail -n 5 "$work/$name.progress" >&2
+    die "pgbench failed"
+  }
+  child=
+  end=$(query -c "SELECT pg_current_wal_insert_lsn()")
+  transactions=$(sed -n 's/^number of transactions actually processed: \([0-9]*\).*/\1/p' "$work/$name.result")
+  tps[$name]=$(sed -n 's/^tps = \([0-9]*\).*without initial.*/\1/p;s/^tps = \([0-9]*\).*excluding.*/\1/p' "$work/$name.result")
+  forced[$name]=$(forced_so_far)
+  wal_per_xact[$name]=$(query -c "SELECT round(pg_wal_lsn_diff('$end', '$start') / greatest($transactions, 1))")
+  final_size[$name]=$(query -c "SELECT pg_size_bytes(current_setting('max_wal_size')) >> 20")
 }
 
 wait_for_walsizer() {
-	local deadline=$((SECONDS + 20)) state
-	while state=$(query -c "SELECT state FROM walsizer.status") && [[ $state != tuning ]]; do
-		((SECONDS < deadline)) || die "walsizer is not at work, its state is: $state"
-		sleep 0.2
-	done
-	[[ $state == tuning ]] || die "walsizer.status cannot be read"
+  local deadline=$((SECONDS + 20)) state
+  while state=$(query -c "SELECT state FROM walsizer.status") && [[ $state != tuning ]]; do
+    ((SECONDS < deadline)) || die "walsizer is not at work, its state is: $state"
+    sleep 0.2
+  done
+  [[ $state == tuning ]] || die "walsizer.status cannot be read"
 }
 
 # expanded SQL: one column per line, wrapped to 80 columns
@@ -178,38 +178,38 @@ row() { printf '  %-28s %12s %12s\n' "$@"; }
 change() { awk -v a="$1" -v b="$2" 'BEGIN {printf "%.0f %% %s", (b > a ? b - a : a - b) * 100 / (a ? a : 1), (b > a ? "more" : "less")}'; }
 
 verdict() {
-	local a b
-	heading "Before and after"
-	row "" without with
-	row "forced checkpoints" "${forced[without]}" "${forced[with]}"
-	row "WAL per transaction, bytes" "${wal_per_xact[without]}" "${wal_per_xact[with]}"
-	row "transactions per second" "${tps[without]}" "${tps[with]}"
-	row "max_wal_size at the end, MB" "${final_size[without]}" "${final_size[with]}"
-	say
-	a=${forced[without]} b=${forced[with]}
-	if ((a == 0)); then
-		say "This machine wrote too little WAL to force a checkpoint, so there was nothing to gain."
-		return
-	fi
-	say "With walsizer: $b forced checkpoints instead of $a,"
-	say "$(change "${wal_per_xact[without]}" "${wal_per_xact[with]}") WAL per transaction, $(change "${tps[without]}" "${tps[with]}") transactions per second."
-	((b < a)) || say "That is no improvement; please report it with the lines above."
+  local a b
+  heading "Before and after"
+  row "" without with
+  row "forced checkpoints" "${forced[without]}" "${forced[with]}"
+  row "WAL per transaction, bytes" "${wal_per_xact[without]}" "${wal_per_xact[with]}"
+  row "transactions per second" "${tps[without]}" "${tps[with]}"
+  row "max_wal_size at the end, MB" "${final_size[without]}" "${final_size[with]}"
+  say
+  a=${forced[without]} b=${forced[with]}
+  if ((a == 0)); then
+    say "This machine wrote too little WAL to force a checkpoint, so there was nothing to gain."
+    return
+  fi
+  say "With walsizer: $b forced checkpoints instead of $a,"
+  say "$(change "${wal_per_xact[without]}" "${wal_per_xact[with]}") WAL per transaction, $(change "${tps[without]}" "${tps[with]}") transactions per second."
+  ((b < a)) || say "That is no improvement; please report it with the lines above."
 }
 
 leave_running() {
-	cat >"$work/stop" <<-END
-		#!/bin/sh
-		# Ends the demo's server and removes its directory.
-		if pid=\$(head -n 1 '$cluster/postmaster.pid' 2>/dev/null) && kill -INT "\$pid"; then
-		    while kill -0 "\$pid" 2>/dev/null; do sleep 0.1; done
-		fi
-		rm -rf '$work'
-	END
-	chmod +x "$work/stop"
-	say
-	say "The server with walsizer is still running."
-	say "  look around:        psql -h $work/t -U postgres"
-	say "  stop and remove it: $work/stop"
+  cat >"$work/stop" <<END
+#!/bin/sh
+# Ends the demo's server and removes its directory.
+if pid=\$(head -n 1 '$cluster/postmaster.pid' 2>/dev/null) && kill -INT "\$pid"; then
+    while kill -0 "\$pid" 2>/dev/null; do sleep 0.1; done
+fi
+rm -rf '$work'
+END
+  chmod +x "$work/stop"
+  say
+  say "The server with walsizer is still running."
+  say "  look around:        psql -h $work/t -U postgres"
+  say "  stop and remove it: $work/stop"
 }
 
 clean_up_at_exit

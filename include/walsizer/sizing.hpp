@@ -40,6 +40,7 @@ struct Need {
     Bytes size = 0;       // max_wal_size that would do, uncapped
     double bytes = 0;     // WAL in one checkpoint_timeout that it rests on
     NeedBasis basis = NeedBasis::kProjected;
+    bool sound = false;   // enough was watched to act on it without a checkpoint in sight
 };
 
 // What the last hour (12 windows) needed.

@@ -55,7 +55,10 @@ using Reason = Text<320>;
 // "528 MB", "6.1 GB": as a DBA writes sizes. Whole megabytes below 10 GB where the value is whole.
 ShortText SizeText(Bytes size) noexcept;
 
-// "19 s", "4:41", "2:05:00".
+// "2.5 s", "281 s", "15:00", "2:05:00": how long something took or will take.
 ShortText DurationText(Micros duration) noexcept;
+
+// "0:40", "5:00", "2:05:00": a progress, as on a clock.
+ShortText ClockText(Micros duration) noexcept;
 
 }  // namespace walsizer

@@ -148,11 +148,10 @@ Proposal JudgeNow(const Race& race, const Tracker& tracker, const Journal& journ
     const char* basis = need.basis == NeedBasis::kMeasured     ? "measured"
                         : need.basis == NeedBasis::kUpperBound ? "at most, measured under frequent checkpoints"
                                                                : "projected";
-    // Ten seconds of watching project nothing; and a projection moves in steps, as it does when a checkpoint nears.
-    proposal.raise = need.size > race.size && need.basis != NeedBasis::kUpperBound &&
-                     (need.basis == NeedBasis::kMeasured || tracker.stretch().watched >= 10 * kSecond);
+    proposal.raise = need.size > race.size && need.sound;
     proposal.cause = DecisionCause::kManual;
     proposal.wanted = need.size;
+    // A projection moves in steps, as it does when a checkpoint nears.
     proposal.step = need.basis == NeedBasis::kMeasured ? need.size : Times(race.size, kAnticipateFactor, server);
     proposal.evidence.Set("one checkpoint_timeout of %s sees %s of WAL (%s), which needs %s",
                           DurationText(server.checkpoint_timeout).c_str(),

@@ -36,7 +36,11 @@ Lsn TriggerPosition(Lsn redo, std::int64_t segments, Bytes segment_size) noexcep
 Bytes SizeForDistance(double distance, const ServerSettings& server) noexcept {
     const double segment = static_cast<double>(server.segment_size);
     const double segments = std::ceil(std::max(distance, 0.0) / segment) + 1.0;
-    const Bytes size = RoundUpToSegments(segments * segment * (1.0 + server.completion_target), server);
+    Bytes size = RoundUpToSegments(segments * segment * (1.0 + server.completion_target), server);
+    // PostgreSQL's truncation may still eat one: its floating point decides, so ask it.
+    const auto wanted = static_cast<std::int64_t>(segments);
+    while (CheckpointSegments(size, server) < wanted && size <= kLargestMaxWalSize - server.segment_size)
+        size += server.segment_size;
     return std::max(size, SmallestMaxWalSize(server));
 }
 

@@ -7,6 +7,10 @@ namespace walsizer {
 namespace {
 
 void Basis(const Need& need, const ServerSettings& server, Text<256>& text) noexcept {
+    if (!need.sound && need.basis == NeedBasis::kProjected) {
+        text.Set("the present value: too little was watched to recommend another");
+        return;
+    }
     const char* how = need.basis == NeedBasis::kMeasured     ? "measured"
                       : need.basis == NeedBasis::kUpperBound ? "at most: measured under frequent checkpoints"
                                                              : "projected";

@@ -7,6 +7,9 @@ namespace walsizer {
 
 namespace {
 
+// A projection from less than a tenth of checkpoint_timeout says little: some seconds of a load that just began.
+constexpr Micros kSoundShare = 10;
+
 // Solves x / (e^x - 1) = ratio for x >= 0: how many time constants old a decay is whose present rate is `ratio` of
 // its average so far. The left side falls from 1 at x = 0, so bisection is enough.
 double DecayAge(double ratio) noexcept {
@@ -68,6 +71,7 @@ Need PresentNeed(const Tracker& tracker, const Journal& journal) noexcept {
         need.basis = clean >= 0 ? NeedBasis::kMeasured : NeedBasis::kUpperBound;
         need.bytes = static_cast<double>(clean >= 0 ? clean : any);
         need.size = SizeFor({need.bytes, 0}, server);
+        need.sound = clean >= 0;
         return need;
     }
     const Stretch stretch = tracker.stretch();
@@ -75,6 +79,7 @@ Need PresentNeed(const Tracker& tracker, const Journal& journal) noexcept {
     const Demand demand = Project(so_far, timeout - stretch.watched, tracker.pace());
     need.bytes = demand.seen + demand.unseen;
     need.size = SizeFor(demand, server);
+    need.sound = stretch.watched * kSoundShare >= timeout;
     return need;
 }
 

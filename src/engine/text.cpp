@@ -31,13 +31,17 @@ ShortText SizeText(Bytes size) noexcept {
 }
 
 ShortText DurationText(Micros duration) noexcept {
+    if (duration >= 10 * kMinute) return ClockText(duration);
+    ShortText text;
+    const double seconds = static_cast<double>(std::max<Micros>(duration, 0)) / static_cast<double>(kSecond);
+    text.Set(duration < 10 * kSecond ? "%.1f s" : "%.0f s", seconds);
+    return text;
+}
+
+ShortText ClockText(Micros duration) noexcept {
     ShortText text;
     const long long seconds = std::max<Micros>(duration, 0) / kSecond;
-    if (duration < 10 * kSecond)
-        text.Set("%.1f s", static_cast<double>(std::max<Micros>(duration, 0)) / static_cast<double>(kSecond));
-    else if (seconds < 600)
-        text.Set("%lld s", seconds);
-    else if (seconds < 3600)
+    if (seconds < 3600)
         text.Set("%lld:%02lld", seconds / 60, seconds % 60);
     else
         text.Set("%lld:%02lld:%02lld", seconds / 3600, seconds / 60 % 60, seconds % 60);

@@ -100,8 +100,9 @@ Proposal Tuner::Judge(const TrackerEvents& events, const Race& race, const Journ
 
 std::int64_t Tuner::Decide(const Proposal& proposal, const Race& race, Journal& journal, Orders& orders) noexcept {
     const Ceiling ceiling = PresentCeiling(settings_, tracker_.latest().server);
-    const Bytes size = std::min({proposal.wanted, proposal.step, ceiling.size});
-    if (proposal.wanted > ceiling.size) {
+    const Bytes next = std::min(proposal.wanted, proposal.step);
+    const Bytes size = std::min(next, ceiling.size);
+    if (next > ceiling.size) {
         cut_wanted_ = proposal.wanted;
         cut_at_ = tracker_.latest().now;
     }

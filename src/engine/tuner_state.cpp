@@ -179,8 +179,9 @@ void Tuner::AnnounceState(const Reason& why, const Need& need, Journal& journal,
 }
 
 Bytes Tuner::Recommended(const Journal& journal) const noexcept {
-    const Ceiling ceiling = PresentCeiling(settings_, tracker_.latest().server);
-    return std::max(working_size(), std::min(PresentNeed(tracker_, journal).size, ceiling.size));
+    const Need need = PresentNeed(tracker_, journal);
+    const Bytes capped = std::min(need.size, PresentCeiling(settings_, tracker_.latest().server).size);
+    return need.sound ? std::max(working_size(), capped) : working_size();
 }
 
 Reason Tuner::StateReason(const Journal& journal) const noexcept {
@@ -206,8 +207,8 @@ Reason Tuner::StateReason(const Journal& journal) const noexcept {
     if (seen.in_recovery) return reason.Set("in recovery: watching only");
     const Stretch stretch = tracker_.stretch();
     if (!stretch.complete)
-        reason.Set("watching for %s of %s", DurationText(stretch.watched).c_str(),
-                   DurationText(seen.server.checkpoint_timeout).c_str());
+        reason.Set("watching for %s of %s", ClockText(stretch.watched).c_str(),
+                   ClockText(seen.server.checkpoint_timeout).c_str());
     else
         reason.Set("one checkpoint_timeout saw at most %s of WAL lately, which needs %s",
                    SizeText(static_cast<Bytes>(need.bytes)).c_str(), SizeText(need.size).c_str());
