@@ -94,12 +94,14 @@ class CycleTracker {
 
     // A checkpoint that may have been the timer's or WAL's: waits for the counters.
     CheckpointRecord open_row_;
+    FinishedCycle open_row_cycle_;
     Lsn open_row_from_ = 0;
     std::int64_t open_row_segments_ = 0;
     bool has_open_row_ = false;
 
     std::int64_t owed_requested_ = 0;  // settled, but not yet seen in the counters
     std::int64_t owed_timed_ = 0;
+    Timestamp server_start_ = 0;
     bool started_ = false;
     bool in_recovery_ = false;
     bool first_move_ = false;  // the first move after recovery or promotion is nobody's WAL pressure

@@ -44,7 +44,7 @@ class Tracker {
 
   private:
     void OpenWindow(Micros start) noexcept;
-    void FillWindow() noexcept;
+    void FillWindow(Micros end) noexcept;
 
     CycleTracker cycles_;
     PaceMeter pace_;

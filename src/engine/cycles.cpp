@@ -25,6 +25,7 @@ Micros CycleTracker::TimerLeft(Micros timer_from, Micros now, Micros timeout) no
 
 CycleTracker::CounterSteps CycleTracker::StepCounters(const Observation& seen) noexcept {
     CounterSteps steps;
+    if (seen.in_recovery) memory_.counters.known = false;  // noise; promotion begins with a new baseline
     if (!seen.counters.known || seen.in_recovery) return steps;
     const CheckpointCounters& before = memory_.counters;
     const bool continuous = before.known && before.reset_at == seen.counters.reset_at &&
@@ -97,6 +98,7 @@ void CycleTracker::SettleOpenRow(bool requested, const Observation& seen, Ring<C
                                    seen.server.segment_size, seen.now)
                   : CheckpointCause::kTime;
     Settle(open_row_, cause, 1, rows, events);
+    if (cause == CheckpointCause::kWal) last_forced_ = open_row_cycle_;
     has_open_row_ = false;
 }
 
@@ -124,8 +126,10 @@ CycleEvents CycleTracker::Look(const Observation& seen, Ring<CheckpointRecord>& 
         Begin(seen, steps, rows, events);
         return events;
     }
-    if (seen.in_recovery != in_recovery_) {
+    // After a promotion, or a restart that the observer survived, the next move is nobody's WAL pressure.
+    if (seen.in_recovery != in_recovery_ || seen.server_start != server_start_) {
         in_recovery_ = seen.in_recovery;
+        server_start_ = seen.server_start;
         first_move_ = true;
         owed_requested_ = owed_timed_ = 0;
     }
@@ -143,6 +147,7 @@ void CycleTracker::Begin(const Observation& seen, CounterSteps steps, Ring<Check
                          CycleEvents& events) noexcept {
     started_ = true;
     in_recovery_ = first_move_ = seen.in_recovery;
+    server_start_ = seen.server_start;
     CheckpointRecord row;
     row.started_at = seen.redo_age >= 0 ? seen.wall - seen.redo_age : seen.wall;
     row.redo = seen.redo;
@@ -199,6 +204,7 @@ void CycleTracker::Move(const Observation& seen, CounterSteps steps, Ring<Checkp
         const CheckpointCause cause = RequestedCause(cycle_.redo, seen.redo, cycle_.smallest_segments, count,
                                                      seen.server.segment_size, seen.now);
         Settle(row, cause, count, rows, events);
+        if (cause == CheckpointCause::kWal) last_forced_ = finished;
         owed_requested_ += count - steps.requested;
     } else if (steps.timed > 0) {  // both spoke: one was the timer's, the others came on request
         Settle(row, CheckpointCause::kTime, 1, rows, events);
@@ -206,11 +212,11 @@ void CycleTracker::Move(const Observation& seen, CounterSteps steps, Ring<Checkp
         Settle(row, CheckpointCause::kRequest, steps.requested, rows, events);
     } else {
         open_row_ = row;
+        open_row_cycle_ = finished;
         open_row_from_ = cycle_.redo;
         open_row_segments_ = cycle_.smallest_segments;
         has_open_row_ = true;
     }
-    if (events.settled.wal_forced > 0) last_forced_ = finished;
     OpenCycle(seen, seen.now);
 }
 

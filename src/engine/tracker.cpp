@@ -71,10 +71,10 @@ TrackerEvents Tracker::Look(const Observation& seen, Journal& journal) noexcept 
     return events;
 }
 
-void Tracker::FillWindow() noexcept {
+void Tracker::FillWindow(Micros end) noexcept {
     const Observation& from = window_start_;
-    window_.end = latest_.wall;
-    window_.length = latest_.now - window_from_;
+    window_.end = latest_.wall - (latest_.now - end);
+    window_.length = end - window_from_;
     window_.wal_bytes = latest_.position > from.position ? static_cast<Bytes>(latest_.position - from.position) : 0;
     const bool statistics = latest_.wal.known && from.wal.known && latest_.wal.bytes >= from.wal.bytes &&
                             latest_.wal.fpi_bytes >= from.wal.fpi_bytes;
@@ -102,12 +102,13 @@ void Tracker::OpenWindow(Micros start) noexcept {
 
 void Tracker::CloseWindow(Journal& journal) noexcept {
     if (!started_) return;
-    FillWindow();
-    journal.windows.Push(window_);
-    // Windows follow each other without drift, unless the observer was away for more than a look.
+    // Windows follow each other without drift or gap, unless the observer was away for more than a look.
     const Micros due = window_from_ + window_length_;
     const bool on_time = latest_.now >= due && latest_.now - due < 2 * kSecond;
-    OpenWindow(on_time ? due : latest_.now);
+    const Micros end = on_time ? due : latest_.now;
+    FillWindow(end);
+    journal.windows.Push(window_);
+    OpenWindow(end);
 }
 
 }  // namespace walsizer
