@@ -1,10 +1,10 @@
 # shellcheck shell=bash
-# Shared by test.sh and demo.sh: install what is missing, work in a private directory, undo everything at the end.
+# Shared by the scripts here: install what is missing, work in a private directory, undo everything at the end.
 #
-# Both scripts run twice. The outer run may be root: it installs packages, makes the private directory, copies the
-# tree into it and starts the same script from that copy as an ordinary user (initdb refuses root). That inner run
-# builds, starts servers and reports. All it makes lies below $WALSIZER_WORK, so that one rule cleans up: end the
-# processes that run from there, remove the directory.
+# test.sh and demo.sh run twice. The outer run may be root: it installs packages, makes the private directory,
+# copies the tree into it and starts the same script from that copy as an ordinary user (initdb refuses root).
+# The inner run builds, starts servers and reports. All it makes lies below $WALSIZER_WORK, so that one rule
+# cleans up: end the processes that run from there, remove the directory.
 #
 # Environment: PG_CONFIG (a server's pg_config), PGVERSION (a major version), WALSIZER_TMPDIR (where to work).
 
@@ -27,8 +27,9 @@ die() {
 
 is_inner() { [[ -n ${WALSIZER_WORK:-} ]]; }
 as_root() { if ((EUID == 0)); then "$@"; else sudo "$@"; fi; }
+cores() { getconf _NPROCESSORS_ONLN; }
 
-# ---- Packages ----------------------------------------------------------------------------------------------------
+# ---- Packages --------------------------------------------------------------------------------------------
 
 apt_get() {
   local log
@@ -43,7 +44,9 @@ apt_get() {
   rm -f "$log"
 }
 
-package_installed() { [[ " $(dpkg-query -W -f='${db:Status-Status} ' "$1" 2>/dev/null)" == *" installed "* ]]; }
+package_installed() {
+  [[ " $(dpkg-query -W -f='${db:Status-Status} ' "$1" 2>/dev/null)" == *" installed "* ]]
+}
 
 need_root_for() {
   ((EUID == 0)) || command -v sudo >/dev/null ||
@@ -81,16 +84,18 @@ install_missing() {
   apt_update_once
   say "Installing what is missing: ${missing[*]}"
   if [[ " ${missing[*]} " =~ \ postgresql-[0-9]+\  ]]; then
-    apt_get install --no-install-recommends postgresql-common || die "apt-get install postgresql-common failed"
+    apt_get install --no-install-recommends postgresql-common || die "apt-get install failed: postgresql-common"
     forbid_main_cluster
   fi
   apt_get install --no-install-recommends "${missing[@]}" || die "apt-get install failed: ${missing[*]}"
   allow_main_cluster
 }
 
-# ---- The server to work with -------------------------------------------------------------------------------------
+# ---- The server to work with -----------------------------------------------------------------------------
 
-newest_supported() { sort -n | awk -v lo=$oldest_major -v hi=$newest_major '$1 >= lo && $1 <= hi {v = $1} END {print v}'; }
+newest_supported() {
+  sort -n | awk -v lo=$oldest_major -v hi=$newest_major '$1 >= lo && $1 <= hi {v = $1} END {print v}'
+}
 
 newest_installed() {
   local path
@@ -100,9 +105,10 @@ newest_installed() {
 }
 
 newest_installable() {
-  local major
-  for major in $(apt-cache pkgnames postgresql-server-dev- | sed -n 's/^postgresql-server-dev-\([0-9]*\)$/\1/p'); do
-    [[ $(apt-cache policy "postgresql-$major") == *"Candidate: "[0-9]* ]] && echo "$major"
+  local name
+  for name in $(apt-cache pkgnames postgresql-server-dev-); do
+    name=${name#postgresql-server-dev-}
+    [[ $(apt-cache policy "postgresql-$name") == *"Candidate: "[0-9]* ]] && echo "$name"
   done | newest_supported
 }
 
@@ -127,8 +133,8 @@ choose_server() {
     die "walsizer is for PostgreSQL $oldest_major to $newest_major, this is $pg_major"
 }
 
-# prepare PACKAGE...: chooses the server, installs it and the packages. "-N-" in a name becomes the major version;
-# such packages belong to Debian's server.
+# prepare PACKAGE...: chooses the server, installs it and the packages. "-N-" in a name becomes the major
+# version; such packages belong to Debian's server.
 prepare() {
   local package packages=()
   choose_server
@@ -142,11 +148,11 @@ prepare() {
   done
   install_missing "${packages[@]}"
   ((debian_server)) && PG_CONFIG=/usr/lib/postgresql/$pg_major/bin/pg_config
-  PG_CONFIG=$("$PG_CONFIG" --bindir)/pg_config # Debian's /usr/bin/pg_config is a wrapper around the newest one
+  PG_CONFIG=$("$PG_CONFIG" --bindir)/pg_config # /usr/bin/pg_config is Debian's wrapper around the newest one
   [[ -x $PG_CONFIG ]] || die "no pg_config at $PG_CONFIG"
 }
 
-# ---- The private directory, and the change from the outer to the inner run ----------------------------------------
+# ---- The private directory, and the change from the outer to the inner run -------------------------------
 
 # make_workdir MEGABYTES: on a real disk first, /tmp is often memory.
 make_workdir() {
@@ -185,7 +191,7 @@ end_child() {
   child=
 }
 
-# $work/stop exists when a server was left running on purpose; it ends it and removes everything.
+# $work/stop exists when a server was left running on purpose; it ends that server and removes everything.
 clean_up() {
   trap '' INT TERM HUP PIPE
   end_child
@@ -241,16 +247,16 @@ hand_over() {
     HOME="$work" TMPDIR="$work/t" LC_ALL=C bash "$work/src/scripts/${0##*/}" "$@"
 }
 
-# ---- A temporary installation: the server's own files are never touched --------------------------------------------
+# ---- A temporary installation: the server's own files are never touched ----------------------------------
 
-# PostgreSQL finds its library and share directories relative to the program that runs. So copies of the programs
-# beside links to the rest make a complete installation of its own, into which walsizer can be installed by anybody.
+# PostgreSQL finds its library and share directories relative to the program that runs. So copies of the
+# programs beside links to the rest make a complete installation of its own; anybody can install walsizer there.
 temporary_installation() {
   local program bindir dir
   bindir=$("$PG_CONFIG" --bindir)
   bin=$work$bindir
   mkdir -p "$bin"
-  for program in "$bindir"/{postgres,initdb,psql,pgbench,createdb,dropdb,createuser,dropuser,vacuumdb} "$bindir"/pg_*; do
+  for program in "$bindir"/{pg_*,postgres,initdb,psql,pgbench,{create,drop}{db,user},vacuumdb}; do
     [[ -x $program ]] && cp -L "$program" "$bin/"
   done
   for dir in "$("$PG_CONFIG" --pkglibdir)" "$("$PG_CONFIG" --sharedir)"; do
@@ -258,6 +264,8 @@ temporary_installation() {
     cp -rs "$dir/." "$work$dir/" || die "cannot link the files of $dir"
     find "$work$dir" -name 'walsizer*' -prune -exec rm -rf {} + # one installed earlier
   done
+  dir=$("$PG_CONFIG" --includedir-server)
+  mkdir -p "$work${dir%/*}" && ln -s "$dir" "$work$dir"
   if [[ $("$bin/pg_config" --bindir) != "$bin" ]]; then # Debian 11 patches this one program to name fixed paths
     printf '#!/bin/sh\nexec %q "$@" | sed "s#/usr#%s/usr#g"\n' "$PG_CONFIG" "$work" >"$bin/pg_config"
   fi
@@ -266,11 +274,11 @@ temporary_installation() {
   PATH=$bin:$PATH
 }
 
-# ---- Throwaway clusters: no TCP, sockets below $work, so no port can be taken ---------------------------------------
+# ---- Throwaway clusters: no TCP, sockets below $work, so no port can be taken ----------------------------
 
 export_connection() { export PGHOST=$work/t PGPORT=5432 PGUSER=postgres PGDATABASE=postgres; }
 
-# new_cluster DIR, then its extra configuration on standard input
+# new_cluster DIR, with its extra configuration on standard input
 new_cluster() {
   initdb -D "$1" -U postgres -A trust -E UTF8 --no-locale -N >"$1.initdb.log" 2>&1 || {
     cat "$1.initdb.log" >&2

@@ -37,6 +37,15 @@ inline constexpr bool walsizer_statistics_are_cheap = PG_VERSION_NUM >= 150000;
 #define WALSIZER_HAS_SHMEM_REQUEST_HOOK 0
 #endif
 
+// Handlers take more than the signal's number from 19 on, so C's SIG_IGN has the wrong type there.
+static inline void walsizer_ignore_signal(int signal_number) {
+#ifdef PG_SIG_IGN
+    pqsignal(signal_number, PG_SIG_IGN);
+#else
+    pqsignal(signal_number, SIG_IGN);
+#endif
+}
+
 // Misspelled walsizer.* settings: 15 reserves the prefix, 13 and 14 only warn.
 static inline void walsizer_reserve_prefix(const char* prefix) {
 #if PG_VERSION_NUM >= 150000

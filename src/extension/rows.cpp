@@ -1,10 +1,5 @@
 #include "rows.hpp"
 
-extern "C" {
-#include "access/htup_details.h"
-#include "utils/pg_lsn.h"
-}
-
 static void walsizer_add(WalsizerRow* row, Datum value, bool null) {
     if (row->used >= WalsizerRow::kMost) elog(ERROR, "walsizer: a row has more than %d columns", WalsizerRow::kMost);
     row->values[row->used] = value;

@@ -190,7 +190,7 @@ static void walsizer_stop() {
 void walsizer_worker_main(Datum) {
     pqsignal(SIGHUP, SignalHandlerForConfigReload);
     pqsignal(SIGTERM, SignalHandlerForShutdownRequest);
-    pqsignal(SIGINT, SIG_IGN);  // pg_cancel_backend(): there is no statement to cancel
+    walsizer_ignore_signal(SIGINT);  // pg_cancel_backend(): there is no statement to cancel
     BackgroundWorkerUnblockSignals();
     BackgroundWorkerInitializeConnection(NULL, NULL, 0);
     walsizer_read_statistics_singly();
