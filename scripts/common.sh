@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# Shared by the scripts here: install what is missing, work in a private directory, undo everything at the end.
+# Shared by the scripts here: install what is missing, work in a private directory, undo everything at exit.
 #
 # test.sh and demo.sh run twice. The outer run may be root: it installs packages, makes the private directory,
 # copies the tree into it and starts the same script from that copy as an ordinary user (initdb refuses root).
@@ -84,7 +84,7 @@ install_missing() {
   apt_update_once
   say "Installing what is missing: ${missing[*]}"
   if [[ " ${missing[*]} " =~ \ postgresql-[0-9]+\  ]]; then
-    apt_get install --no-install-recommends postgresql-common || die "apt-get install failed: postgresql-common"
+    apt_get install --no-install-recommends postgresql-common || die "cannot install postgresql-common"
     forbid_main_cluster
   fi
   apt_get install --no-install-recommends "${missing[@]}" || die "apt-get install failed: ${missing[*]}"
@@ -94,7 +94,7 @@ install_missing() {
 # ---- The server to work with -----------------------------------------------------------------------------
 
 newest_supported() {
-  sort -n | awk -v lo=$oldest_major -v hi=$newest_major '$1 >= lo && $1 <= hi {v = $1} END {print v}'
+  sort -n | awk "/^[0-9]+\$/ && \$1 >= $oldest_major && \$1 <= $newest_major {v = \$1} END {print v}"
 }
 
 newest_installed() {
@@ -250,7 +250,7 @@ hand_over() {
 # ---- A temporary installation: the server's own files are never touched ----------------------------------
 
 # PostgreSQL finds its library and share directories relative to the program that runs. So copies of the
-# programs beside links to the rest make a complete installation of its own; anybody can install walsizer there.
+# programs beside links to the rest make a complete installation, into which anybody can install walsizer.
 temporary_installation() {
   local program bindir dir
   bindir=$("$PG_CONFIG" --bindir)
@@ -266,7 +266,7 @@ temporary_installation() {
   done
   dir=$("$PG_CONFIG" --includedir-server)
   mkdir -p "$work${dir%/*}" && ln -s "$dir" "$work$dir"
-  if [[ $("$bin/pg_config" --bindir) != "$bin" ]]; then # Debian 11 patches this one program to name fixed paths
+  if [[ $("$bin/pg_config" --bindir) != "$bin" ]]; then # Debian 11 gives this one program fixed paths
     printf '#!/bin/sh\nexec %q "$@" | sed "s#/usr#%s/usr#g"\n' "$PG_CONFIG" "$work" >"$bin/pg_config"
   fi
   [[ $("$bin/initdb" --show -D "$work/none" 2>&1) == *"share_path=$work"* ]] ||
@@ -280,22 +280,18 @@ export_connection() { export PGHOST=$work/t PGPORT=5432 PGUSER=postgres PGDATABA
 
 # new_cluster DIR, with its extra configuration on standard input
 new_cluster() {
-  initdb -D "$1" -U postgres -A trust -E UTF8 --no-locale -N >"$1.initdb.log" 2>&1 || {
+  if ! initdb -D "$1" -U postgres -A trust -E UTF8 --no-locale -N >"$1.initdb.log" 2>&1; then
     cat "$1.initdb.log" >&2
     return 1
-  }
-  {
-    printf "listen_addresses = ''\nunix_socket_directories = '%s'\n" "$work/t"
-    cat
-  } >>"$1/postgresql.conf"
+  fi
+  cat - >>"$1/postgresql.conf" <(printf "listen_addresses = ''\nunix_socket_directories = '%s'\n" "$work/t")
 }
 
 start_cluster() {
-  pg_ctl -D "$1" -l "$1.log" -w -t 60 start >/dev/null || {
-    warn "the server in $1 does not start:"
-    tail -n 15 "$1.log" >&2
-    return 1
-  }
+  pg_ctl -D "$1" -l "$1.log" -w -t 60 start >/dev/null && return
+  warn "the server in $1 does not start:"
+  tail -n 15 "$1.log" >&2
+  return 1
 }
 
 stop_cluster() { pg_ctl -D "$1" -m "${2:-fast}" -w -t 60 stop >/dev/null; }

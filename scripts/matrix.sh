@@ -55,7 +55,7 @@ fi
 
 # ---- Jobs: what runs inside a chroot ---------------------------------------------------------------------
 
-scratch=$(mktemp -d) || exit
+scratch=$(mktemp -d "${TMPDIR:-/tmp}/walsizer-matrix.XXXXXX") || exit
 declare -A jobs=() # process ID, and process group, by version
 
 # job VERSION LIMIT build|run ARGUMENT...: starts chroot.sh in namespaces of its own, with the chroot's lock. The
@@ -198,15 +198,18 @@ test_version() {
   line=$(result_lines '' "$log" | tail -n 1)
   if [[ $line =~ ^([0-9]+)\ passed,\ ([0-9]+)\ failed$ ]]; then
     passed=$((passed + BASH_REMATCH[1])) failed=$((failed + BASH_REMATCH[2]))
-    # It may also break off after its last test.
-    ((status != 0 && BASH_REMATCH[2] == 0)) && failed=$((failed + 1))
+    if ((status != 0 && BASH_REMATCH[2] == 0)); then
+      failed=$((failed + 1))
+      line+=", but exit status $status"
+    fi
   else
     failed=$((failed + 1))
-    line="broke off without a result, exit status $status$( ((status == 124)) && echo ': it took too long')"
+    line="no result, exit status $status"
   fi
+  ((status != 124)) || line+=", ended after $test_limit"
   say "PostgreSQL $version  all: $line ($((SECONDS - began)) s)"
   ((status == 0)) && return
-  tail -n 80 "$log" | cut -c1-200 | sed "s/^/   $version | /"
+  tail -n 400 "$log" | cut -c1-200 | sed "s/^/   $version | /"
   say "   the whole log: $log"
 }
 

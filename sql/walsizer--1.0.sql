@@ -12,6 +12,9 @@ CREATE FUNCTION walsizer.get_status(
     OUT wal_since_redo bigint, OUT wal_rate double precision, OUT window_start timestamptz,
     OUT window_end timestamptz, OUT num_timed bigint, OUT num_requested bigint, OUT num_wal_forced bigint,
     OUT num_stale bigint, OUT requested_ratio double precision, OUT forced_ratio double precision,
+    OUT recovery_estimate interval, OUT replay_rate double precision, OUT replay_rate_source text,
+    OUT last_recovery_time interval, OUT last_recovery_bytes bigint, OUT disk_size bigint, OUT disk_free bigint,
+    OUT disk_reserve bigint, OUT wal_dir_size bigint, OUT wal_held bigint, OUT wal_held_by text,
     OUT num_decisions bigint, OUT last_decision timestamptz, OUT last_error text, OUT version text)
 AS 'MODULE_PATHNAME', 'walsizer_status' LANGUAGE C VOLATILE PARALLEL SAFE;
 
@@ -61,6 +64,11 @@ COMMENT ON COLUMN walsizer.status.num_wal_forced IS 'checkpoints of the open win
 COMMENT ON COLUMN walsizer.status.num_stale IS 'checkpoints of the open window requested at an older, smaller trigger by statements that have not seen the new setting';
 COMMENT ON COLUMN walsizer.status.requested_ratio IS 'requested share of all checkpoints performed in the last 12 windows and the open one';
 COMMENT ON COLUMN walsizer.status.forced_ratio IS 'WAL-forced share of all checkpoints performed in the last 12 windows and the open one';
+COMMENT ON COLUMN walsizer.status.recovery_estimate IS 'worst case of a crash recovery: the whole max_wal_size replayed at replay_rate, plus a fixed part';
+COMMENT ON COLUMN walsizer.status.replay_rate IS 'bytes/s replayed in recovery; replay_rate_source tells whether measured, configured or assumed';
+COMMENT ON COLUMN walsizer.status.last_recovery_time IS 'the last crash recovery that was large enough to learn from; last_recovery_bytes of WAL were replayed';
+COMMENT ON COLUMN walsizer.status.disk_reserve IS 'space on pg_wal''s volume that walsizer never plans to use, in bytes; 0: no disk ceiling';
+COMMENT ON COLUMN walsizer.status.wal_held IS 'WAL older than the last completed checkpoint that cannot be removed; wal_held_by names who holds it';
 COMMENT ON VIEW walsizer.stat IS 'one row of counters that only rise, for monitoring; stats_reset tells since when';
 COMMENT ON VIEW walsizer.decisions IS 'what walsizer decided and why, newest first, the last 500';
 COMMENT ON COLUMN walsizer.decisions.wanted_size IS 'what the evidence asked for, before the ceiling and the limit of one step';
@@ -97,6 +105,10 @@ COMMENT ON FUNCTION walsizer.resume() IS 'end the state held: walsizer may raise
 CREATE FUNCTION walsizer.reset() RETURNS walsizer.decisions
 AS 'MODULE_PATHNAME', 'walsizer_reset' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION walsizer.reset() IS 'clear the journal and the counters; the original value and an order to hold stay';
+
+CREATE FUNCTION walsizer.shrink() RETURNS walsizer.decisions
+AS 'MODULE_PATHNAME', 'walsizer_shrink' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION walsizer.shrink() IS 'give growth back once, down to the present need, never below what was there before walsizer';
 
 COMMENT ON SCHEMA walsizer IS 'walsizer: keeps max_wal_size right by itself';
 

@@ -69,6 +69,7 @@ class CycleTracker {
     CounterSteps StepCounters(const Observation& seen) noexcept;
     void PayDebts(CounterSteps& steps, const Observation& seen, Ring<CheckpointRecord>& rows,
                   CycleEvents& events) noexcept;
+    bool WellPast(std::int64_t segments, const Observation& seen) const noexcept;
     void NoteTrigger(const Observation& seen) noexcept;
     void Begin(const Observation& seen, CounterSteps steps, Ring<CheckpointRecord>& rows,
                CycleEvents& events) noexcept;

@@ -3,6 +3,7 @@
 
 #include "walsizer/postgres_rules.hpp"
 #include "walsizer/units.hpp"
+#include "walsizer/volume.hpp"
 
 namespace walsizer {
 
@@ -36,6 +37,9 @@ struct Observation {
     ServerSettings server;
     CheckpointCounters counters;
     WalStatistics wal;
+    // In recovery: replay keeps up with the primary, so that replayed WAL is WAL just written. Catch-up is not.
+    bool replay_current = false;
+    VolumeFacts volume;  // known only at looks that read it
 };
 
 }  // namespace walsizer

@@ -46,8 +46,15 @@ Proposal ReactToThreshold(const Race& race, std::int64_t forced, const Tracker& 
 Proposal ReactToRatio(const Race& race, const CheckpointCounts& recent, const Tracker& tracker,
                       const Journal& journal, const TunerSettings& settings) noexcept;
 
+// In recovery: no counter and no trigger is believed there, only WAL replayed while it streams.
+Proposal JudgeStandby(Bytes size, const Tracker& tracker, const Journal& journal) noexcept;
+
 // Asked to judge now: what was measured or can be projected, without waiting for a checkpoint.
 Proposal JudgeNow(const Race& race, const Tracker& tracker, const Journal& journal) noexcept;
+
+// The most WAL that any whole checkpoint_timeout of the last `span` saw, for shrinking; -1 while the journal does not
+// reach back that far.
+Bytes PeakDemand(const Tracker& tracker, const Journal& journal, Micros span) noexcept;
 
 // Checkpoints of the last `windows` windows, or of as many as there are.
 CheckpointCounts RecentCheckpoints(const Journal& journal, std::uint32_t windows) noexcept;

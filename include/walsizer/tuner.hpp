@@ -30,15 +30,29 @@ struct Original {
     Bytes size = 0;         // max_wal_size that was in effect
 };
 
+// Where this history was written. A clone, a restored backup or a server after pg_rewind is elsewhere.
+struct Identity {
+    std::uint64_t system_identifier = 0;  // 0: unknown
+    std::uint64_t directory_inode = 0;
+    Text<256> data_directory;
+
+    bool SameAs(const Identity& other) const noexcept;
+};
+
 // Survives a restart, in the history file. Append fields at the end.
 struct TunerMemory {
     Original original;
+    Identity identity;
+    RecoverySamples recoveries;
     Bytes last_size = 0;  // the last max_wal_size seen; 0: none yet
     CycleMemory cycles;
     Timestamp held_since = 0;
     // Whole windows since max_wal_size last changed; -1 while the window of the change is open. Older windows say
     // nothing about the present value.
     std::int32_t windows_since_change = 0;
+    // What the configuration files say of max_wal_size apart from postgresql.auto.conf; 0: not looked yet.
+    Bytes file_size = 0;
+    double replay_seen = 0;  // bytes/s: the fastest sustained replay as a standby
     Reason held_reason;
     Text<256> last_error;
     bool held = false;
@@ -74,7 +88,7 @@ struct Obstacle {
     Text<256> hint;
 };
 
-enum class CommandKind : std::uint8_t { kEvaluate, kUndo, kResume, kReset };
+enum class CommandKind : std::uint8_t { kEvaluate, kUndo, kResume, kReset, kShrink };
 
 struct Command {
     CommandKind kind = CommandKind::kEvaluate;
@@ -91,6 +105,9 @@ class Tuner {
   public:
     // Before the first look: what the history file held.
     void Remember(const TunerMemory& memory) noexcept;
+    // After Remember(): true when the history came from elsewhere; what was learned there is dropped.
+    bool Identify(const Identity& identity) noexcept;
+    void LearnRecovery(const RecoverySample& sample) noexcept { memory_.recoveries.Add(sample); }
     TunerMemory memory() const noexcept;
 
     Orders Look(const Observation& seen, const TunerSettings& settings, Journal& journal) noexcept;
@@ -103,6 +120,10 @@ class Tuner {
     void SetObstacle(const Obstacle& obstacle) noexcept { obstacle_ = obstacle; }
     // The configuration was read again: what failed before may work now.
     void ConfigurationReloaded() noexcept { retry_at_ = 0; }
+
+    // The configuration files, apart from walsizer's own line, say `size` now; `where` is file:line. An edit that
+    // walsizer's line would hide must work all the same.
+    void NoticeFile(Bytes size, const char* where, Journal& journal, Orders& orders) noexcept;
 
     // During a change.
     bool NeedsOriginal() const noexcept { return !memory_.original.known; }
@@ -117,12 +138,16 @@ class Tuner {
     Timestamp state_since() const noexcept { return state_since_; }
     Reason StateReason(const Journal& journal) const noexcept;
     const Tracker& tracker() const noexcept { return tracker_; }
-    Ceiling ceiling() const noexcept { return PresentCeiling(settings_, tracker_.latest().server); }
+    LimitFacts limit_facts() const noexcept;
+    Ceiling ceiling() const noexcept { return PresentCeiling(limit_facts()); }
     Need need(const Journal& journal) const noexcept { return PresentNeed(tracker_, journal); }
     Bytes Recommended(const Journal& journal) const noexcept;
     Bytes working_size() const noexcept;  // max_wal_size; in a dry run the virtual one
     Race race() const noexcept;
     const Original& original() const noexcept { return memory_.original; }
+    const VolumeFacts& volume() const noexcept { return volume_; }
+    RecoveryModel recovery() const noexcept;
+    const RecoverySamples& recoveries() const noexcept { return memory_.recoveries; }
 
   private:
     struct Pending {
@@ -143,19 +168,35 @@ class Tuner {
         bool forced_now = false;
     };
 
+    // Who holds WAL, and whether it grows from checkpoint to checkpoint.
+    struct HolderWatch {
+        Bytes bytes = 0;
+        int grown = 0;  // times in a row
+        Micros grown_at = 0;
+    };
+
     void FollowDryRun(const TrackerEvents& events) noexcept;
+    void FollowVolume() noexcept;
+    void FollowReplay() noexcept;
+    bool HolderGrows() const noexcept;
+    bool GiveBack(Journal& journal, Orders& orders) noexcept;
+    bool ShrinkIdle(Journal& journal, Orders& orders) noexcept;
+    Bytes LowestSize(Bytes need) const noexcept;
+    void Lower(DecisionCause cause, Bytes size, const Reason& why, Journal& journal, Orders& orders) noexcept;
+    void Withdraw(DecisionRecord record, Journal& journal, Orders& orders) noexcept;
     void VerifyPending(Journal& journal, Orders& orders) noexcept;
     void NoticeOthers(Journal& journal, Orders& orders) noexcept;
     void UpdateState(Journal& journal, Orders& orders) noexcept;
     Proposal Judge(const TrackerEvents& events, const Race& race, const Journal& journal) const noexcept;
     std::int64_t Decide(const Proposal& proposal, const Race& race, Journal& journal, Orders& orders) noexcept;
-    void Raise(const Proposal& proposal, Bytes size, const Ceiling& ceiling, const Race& race, Journal& journal,
+    void Raise(const Proposal& proposal, Bytes size, const Ceiling& limit, const Race& race, Journal& journal,
                Orders& orders) noexcept;
     DecisionRecord NewDecision(Action action, DecisionCause cause, Journal& journal) noexcept;
     DecisionRecord* FindDecision(std::int64_t id, Journal& journal) noexcept;
     void Hold() noexcept;
     void TakeAsStart(bool held) noexcept;
     void RecordFailure(Outcome outcome, Journal& journal, Orders& orders) noexcept;
+    void WarnOfFatalStart(Bytes size, Reason& reason, Orders& orders) const noexcept;
     State PresentState(const Need& need, const Ceiling& ceiling) const noexcept;
     void AnnounceState(const Reason& why, const Need& need, Journal& journal, Orders& orders) noexcept;
     const Obstacle& InTheWay() const noexcept { return obstacle_.what.empty() ? failure_ : obstacle_; }
@@ -163,6 +204,7 @@ class Tuner {
     CommandResult Undo(const Command& command, Journal& journal, Orders& orders) noexcept;
     CommandResult Resume(const Command& command, Journal& journal, Orders& orders) noexcept;
     CommandResult Reset(const Command& command, Journal& journal, Orders& orders) noexcept;
+    CommandResult Shrink(const Command& command, Journal& journal, Orders& orders) noexcept;
     bool MayChange() const noexcept;
     Micros ReloadTime() const noexcept;
 
@@ -171,6 +213,10 @@ class Tuner {
     TunerSettings settings_;
     Pending pending_;
     VirtualCycle virtual_;
+    VolumeFacts volume_;
+    HolderWatch holder_;
+    Micros streaming_since_ = 0;  // in recovery: replay has kept up, or caught up, without a break since then
+    Lsn streaming_from_ = 0;
     Obstacle obstacle_;
     Obstacle failure_;      // the last change failed so; until retry_at_, or the next reload
     Micros retry_at_ = 0;

@@ -19,6 +19,7 @@ readonly path=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 # ---- Mounts ----------------------------------------------------------------------------------------------
 
 mounted=()
+incomplete= # what to remove when it does not get finished
 
 mount_in() { # mount_in TYPE OPTIONS DIRECTORY
   mkdir -p "$root$3"
@@ -41,7 +42,15 @@ unmount_all() {
   mounted=()
 }
 
-trap unmount_all EXIT
+at_exit() {
+  trap '' INT TERM
+  unmount_all
+  [[ -n $incomplete ]] || return 0
+  [[ ! -s $root/debootstrap/debootstrap.log ]] || tail -n 20 "$root/debootstrap/debootstrap.log"
+  rm -rf --one-file-system "$incomplete"
+}
+
+trap at_exit EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM
 
@@ -73,8 +82,8 @@ configure_apt() { # configure_apt SUITE MIRROR
 
 build() { # build SUITE MIRROR
   local complete=$root release=()
-  root=$complete.partial
-  rm -rf --one-file-system "$root" "$complete"
+  root=$complete.partial incomplete=$root
+  rm -rf --one-file-system "$root"
 
   debootstrap --variant=minbase --include=ca-certificates "$1" "$root" "$2"
   # No service of it may ever start.
@@ -103,6 +112,7 @@ build() { # build SUITE MIRROR
 
   unmount_all
   mv "$root" "$complete"
+  incomplete=
 }
 
 # pgTAP for a server is SQL alone. Where Debian has no package for this version yet, one is made from that of

@@ -41,6 +41,11 @@ CycleTracker::CounterSteps CycleTracker::StepCounters(const Observation& seen) n
     return steps;
 }
 
+// WAL since the redo point is far beyond what a trigger of `segments` would have let through.
+bool CycleTracker::WellPast(std::int64_t segments, const Observation& seen) const noexcept {
+    return ReachedTrigger(cycle_.redo, seen.position, 2 * segments + 8, seen.server.segment_size);
+}
+
 void CycleTracker::NoteTrigger(const Observation& seen) noexcept {
     const std::int64_t segments = CheckpointSegments(seen.server);
     if (present_segments_ != 0 && segments > present_segments_) {
@@ -53,11 +58,14 @@ void CycleTracker::NoteTrigger(const Observation& seen) noexcept {
         cycle_.smallest_segments = segments;
         cycle_.smallest_trigger = present_trigger_;
     }
+    if (started_ && cycle_.smallest_segments < segments && WellPast(cycle_.smallest_segments, seen)) {
+        cycle_.smallest_segments = segments;
+        cycle_.smallest_trigger = present_trigger_;
+    }
     // WAL that passed an old trigger well without a checkpoint was written by backends that know the new one.
     const auto passed = [&](const OldTrigger& old) {
         return old.segments >= segments || seen.now - old.evidence_at > kOldTriggerLife ||
-               (started_ && ReachedTrigger(cycle_.redo, seen.position, 2 * old.segments + 8,
-                                           seen.server.segment_size));
+               (started_ && WellPast(old.segments, seen));
     };
     old_count_ = static_cast<unsigned>(std::remove_if(old_, old_ + old_count_, passed) - old_);
 }

@@ -16,6 +16,8 @@ enum class SectionId : std::uint32_t {
     kDecisions = 5,
     kWindows = 6,
     kCheckpoints = 7,
+    kIdentity = 8,
+    kRecoveries = 9,
 };
 
 struct SectionHead {
@@ -33,6 +35,8 @@ struct Standing {
     bool held;
     Reason held_reason;
     Text<256> last_error;
+    Bytes file_size;
+    double replay_seen;
 };
 
 class Writer {
@@ -105,6 +109,10 @@ void Mend(Original& original) noexcept {
     Mend(original.had_line);
     original.text.Terminate();
 }
+void Mend(Identity& identity) noexcept { identity.data_directory.Terminate(); }
+void Mend(RecoverySamples& recoveries) noexcept {
+    recoveries.count = std::min(recoveries.count, RecoverySamples::kKept);
+}
 void Mend(CycleMemory& cycles) noexcept { Mend(cycles.counters.known); }
 void Mend(Standing& standing) noexcept {
     Mend(standing.held);
@@ -131,6 +139,8 @@ void ReadSection(const SectionHead& head, const std::byte* bytes, TunerMemory& m
     switch (static_cast<SectionId>(head.id)) {
         case SectionId::kOriginal: memory.original = Read<Original>(bytes, head.element_size); break;
         case SectionId::kCycles: memory.cycles = Read<CycleMemory>(bytes, head.element_size); break;
+        case SectionId::kIdentity: memory.identity = Read<Identity>(bytes, head.element_size); break;
+        case SectionId::kRecoveries: memory.recoveries = Read<RecoverySamples>(bytes, head.element_size); break;
         case SectionId::kStanding: {
             const auto standing = Read<Standing>(bytes, head.element_size);
             memory.last_size = standing.last_size;
@@ -139,6 +149,8 @@ void ReadSection(const SectionHead& head, const std::byte* bytes, TunerMemory& m
             memory.held = standing.held;
             memory.held_reason = standing.held_reason;
             memory.last_error = standing.last_error;
+            memory.file_size = standing.file_size;
+            memory.replay_seen = standing.replay_seen;
             break;
         }
         case SectionId::kTotals: journal.totals = Read<Totals>(bytes, head.element_size); break;
@@ -160,7 +172,7 @@ void Forget(TunerMemory& memory, Journal& journal) noexcept {
 }  // namespace
 
 std::size_t HistoryCapacity(std::uint32_t windows) noexcept {
-    return 7 * sizeof(SectionHead) + sizeof(Original) + sizeof(CycleMemory) + sizeof(Standing) + sizeof(Totals) +
+    return 9 * sizeof(SectionHead) + sizeof(Identity) + sizeof(RecoverySamples) + sizeof(Original) + sizeof(CycleMemory) + sizeof(Standing) + sizeof(Totals) +
            kDecisionCapacity * sizeof(DecisionRecord) + windows * sizeof(WindowRecord) +
            kCheckpointCapacity * sizeof(CheckpointRecord);
 }
@@ -175,7 +187,11 @@ std::size_t EncodeHistory(const TunerMemory& memory, const Journal& journal, std
     standing.held = memory.held;
     standing.held_reason = memory.held_reason;
     standing.last_error = memory.last_error;
+    standing.file_size = memory.file_size;
+    standing.replay_seen = memory.replay_seen;
     writer.One(SectionId::kOriginal, memory.original);
+    writer.One(SectionId::kIdentity, memory.identity);
+    writer.One(SectionId::kRecoveries, memory.recoveries);
     writer.One(SectionId::kCycles, memory.cycles);
     writer.One(SectionId::kStanding, standing);
     writer.One(SectionId::kTotals, journal.totals);

@@ -34,6 +34,13 @@ Bytes Times(Bytes size, int factor, const ServerSettings& server) noexcept {
     return RoundUpToSegments(static_cast<double>(size) * factor, server);
 }
 
+// A reaction's step. One that stops just short would be followed by one forced checkpoint per window: go all the way
+// where it leaves less than half of itself.
+Bytes ReactStep(Bytes size, Bytes wanted, const ServerSettings& server) noexcept {
+    const Bytes step = Times(size, kReactFactor, server);
+    return wanted <= step + step / 2 ? std::max(step, wanted) : step;
+}
+
 // What the last forced cycle would have needed to last until the timer.
 Bytes SizeOfLastForcedCycle(const Tracker& tracker) noexcept {
     const FinishedCycle& last = tracker.last_forced_cycle();
@@ -102,7 +109,7 @@ Proposal ReactToThreshold(const Race& race, std::int64_t forced, const Tracker& 
     proposal.raise = true;
     proposal.cause = DecisionCause::kThreshold;
     proposal.wanted = std::max(SizeOfLastForcedCycle(tracker), Grown(race.size, server));
-    proposal.step = Times(race.size, kReactFactor, server);
+    proposal.step = ReactStep(race.size, proposal.wanted, server);
     proposal.evidence.Set("WAL forced %lld checkpoint%s within one checkpoint_timeout of %s (threshold %d); the last "
                           "after %s of WAL in %s (trigger %s)",
                           static_cast<long long>(forced), forced == 1 ? "" : "s",
@@ -131,7 +138,7 @@ Proposal ReactToRatio(const Race& race, const CheckpointCounts& recent, const Tr
     if (proposal.wanted <= race.size) return proposal;
     proposal.raise = true;
     proposal.cause = DecisionCause::kRatio;
-    proposal.step = Times(race.size, kReactFactor, server);
+    proposal.step = ReactStep(race.size, proposal.wanted, server);
     proposal.evidence.Set("WAL forced %lld of the last %lld checkpoints (accepted share %.0f %%); the last after %s "
                           "of WAL in %s (trigger %s)",
                           static_cast<long long>(recent.wal_forced), static_cast<long long>(recent.effective()),
@@ -141,6 +148,31 @@ Proposal ReactToRatio(const Race& race, const CheckpointCounts& recent, const Tr
     return proposal;
 }
 
+Proposal JudgeStandby(Bytes size, const Tracker& tracker, const Journal& journal) noexcept {
+    Proposal proposal;
+    const Need need = PresentNeed(tracker, journal);
+    if (need.basis == NeedBasis::kProjected || need.size <= size) return proposal;
+    proposal.raise = true;
+    proposal.cause = DecisionCause::kAnticipate;
+    proposal.wanted = proposal.step = need.size;
+    proposal.evidence.Set("replay streamed %s of WAL in one checkpoint_timeout of %s; promoted, this server needs %s",
+                          SizeText(static_cast<Bytes>(need.bytes)).c_str(),
+                          DurationText(tracker.latest().server.checkpoint_timeout).c_str(),
+                          SizeText(need.size).c_str());
+    return proposal;
+}
+
+Bytes PeakDemand(const Tracker& tracker, const Journal& journal, Micros span) noexcept {
+    Bytes peak = tracker.open_window().peak;
+    Micros covered = 0;
+    for (std::uint32_t age = 0; age < journal.windows.size() && covered < span; ++age) {
+        const WindowRecord& window = journal.windows.Newest(age);
+        peak = std::max({peak, window.peak, window.wal_bytes});
+        covered += window.length;
+    }
+    return covered >= span ? peak : Bytes{-1};
+}
+
 Proposal JudgeNow(const Race& race, const Tracker& tracker, const Journal& journal) noexcept {
     Proposal proposal;
     const Need need = PresentNeed(tracker, journal);
@@ -148,7 +180,8 @@ Proposal JudgeNow(const Race& race, const Tracker& tracker, const Journal& journ
     const char* basis = need.basis == NeedBasis::kMeasured     ? "measured"
                         : need.basis == NeedBasis::kUpperBound ? "at most, measured under frequent checkpoints"
                                                                : "projected";
-    proposal.raise = need.size > race.size && need.sound;
+    const bool believed = need.sound && (!tracker.latest().in_recovery || need.basis != NeedBasis::kProjected);
+    proposal.raise = need.size > race.size && believed;
     proposal.cause = DecisionCause::kManual;
     proposal.wanted = need.size;
     // A projection moves in steps, as it does when a checkpoint nears.

@@ -42,6 +42,11 @@ TrackerEvents Tracker::Look(const Observation& seen, Journal& journal) noexcept 
         CloseWindow(journal);
     }
     if (started_ && !other_history) journal.totals.wal_bytes += static_cast<Bytes>(seen.position - latest_.position);
+    // What a standby replays to catch up was written over hours: no rate, no demand.
+    if (seen.in_recovery && !seen.replay_current) {
+        pace_.Restart();
+        demand_.Restart();
+    }
     latest_ = seen;
     events.cycle = cycles_.Look(seen, journal.checkpoints);
     pace_.Look(seen);

@@ -51,8 +51,8 @@ Micros Tuner::ReloadTime() const noexcept {
 }
 
 bool Tuner::MayChange() const noexcept {
-    return settings_.enable && !memory_.held && !pending_.active && !tracker_.latest().in_recovery &&
-           obstacle_.what.empty() && failure_.what.empty();
+    return settings_.enable && !memory_.held && !pending_.active && obstacle_.what.empty() &&
+           failure_.what.empty() && (!tracker_.latest().in_recovery || settings_.tune_standby);
 }
 
 Orders Tuner::Look(const Observation& seen, const TunerSettings& settings, Journal& journal) noexcept {
@@ -64,6 +64,8 @@ Orders Tuner::Look(const Observation& seen, const TunerSettings& settings, Journ
         orders.save = events.window_saw_wal;
     }
     FollowDryRun(events);
+    FollowVolume();
+    FollowReplay();
     VerifyPending(journal, orders);
     NoticeOthers(journal, orders);
     const Race now = race();
@@ -71,6 +73,7 @@ Orders Tuner::Look(const Observation& seen, const TunerSettings& settings, Journ
         const Proposal proposal = Judge(events, now, journal);
         if (proposal.raise) Decide(proposal, now, journal, orders);
     }
+    if (MayChange() && !GiveBack(journal, orders) && events.window_closed) ShrinkIdle(journal, orders);
     if (events.window_closed) virtual_.forced_in_window = 0;
     UpdateState(journal, orders);
     orders.next_look = pending_.active ? kPendingLook : NextLook(now);
@@ -80,6 +83,8 @@ Orders Tuner::Look(const Observation& seen, const TunerSettings& settings, Journ
 Proposal Tuner::Judge(const TrackerEvents& events, const Race& race, const Journal& journal) const noexcept {
     const bool dry = virtual_.size != 0;
     Proposal proposal;
+    if (tracker_.latest().in_recovery)
+        return events.window_closed ? JudgeStandby(race.size, tracker_, journal) : proposal;
     const bool forced_now = dry ? virtual_.forced_now : events.cycle.settled.wal_forced > 0;
     // A window that closes with this look has taken this look's checkpoints along.
     const std::int64_t forced =
@@ -99,22 +104,22 @@ Proposal Tuner::Judge(const TrackerEvents& events, const Race& race, const Journ
 }
 
 std::int64_t Tuner::Decide(const Proposal& proposal, const Race& race, Journal& journal, Orders& orders) noexcept {
-    const Ceiling ceiling = PresentCeiling(settings_, tracker_.latest().server);
+    const Ceiling limit = ceiling();
     const Bytes next = std::min(proposal.wanted, proposal.step);
-    const Bytes size = std::min(next, ceiling.size);
-    if (next > ceiling.size) {
+    const Bytes size = std::min(next, limit.size);
+    if (next > limit.size) {
         cut_wanted_ = proposal.wanted;
         cut_at_ = tracker_.latest().now;
     }
     // Never lower: a value that somebody set above the ceiling stays.
     if (size <= race.size) return 0;
-    Raise(proposal, size, ceiling, race, journal, orders);
+    Raise(proposal, size, limit, race, journal, orders);
     return journal.totals.decisions;
 }
 
 DecisionRecord Tuner::NewDecision(Action action, DecisionCause cause, Journal& journal) noexcept {
     const Observation& seen = tracker_.latest();
-    const Ceiling ceiling = PresentCeiling(settings_, seen.server);
+    const Ceiling limit = ceiling();
     DecisionRecord record;
     record.id = ++journal.totals.decisions;
     record.decided_at = seen.wall;
@@ -122,15 +127,15 @@ DecisionRecord Tuner::NewDecision(Action action, DecisionCause cause, Journal& j
     record.cause = cause;
     record.old_size = record.new_size = working_size();
     record.wanted_size = PresentNeed(tracker_, journal).size;
-    record.ceiling = ceiling.size;
-    record.limited_by = ceiling.governs;
+    record.ceiling = limit.size;
+    record.limited_by = limit.governs;
     record.checkpoints = tracker_.open_window().checkpoints;
     record.wal_bytes = race().wal_bytes;
     record.wal_rate = tracker_.pace().steady;
     return record;
 }
 
-void Tuner::Raise(const Proposal& proposal, Bytes size, const Ceiling& ceiling, const Race& race,
+void Tuner::Raise(const Proposal& proposal, Bytes size, const Ceiling& limit, const Race& race,
                   Journal& journal, Orders& orders) noexcept {
     DecisionRecord record = NewDecision(Action::kGrow, proposal.cause, journal);
     const bool dry = virtual_.size != 0;
@@ -138,9 +143,9 @@ void Tuner::Raise(const Proposal& proposal, Bytes size, const Ceiling& ceiling, 
     record.wanted_size = proposal.wanted;
     record.outcome = dry ? Outcome::kDryRun : Outcome::kPending;
     record.reason = proposal.evidence;
-    if (proposal.wanted > ceiling.size && size == ceiling.size)
-        record.reason.Append("; the %s ceiling of %s governs, need is %s", Name(ceiling.governs),
-                             SizeText(ceiling.size).c_str(), SizeText(proposal.wanted).c_str());
+    if (proposal.wanted > limit.size && size == limit.size)
+        record.reason.Append("; %s; need is %s", Describe(limit, limit_facts()).c_str(),
+                             SizeText(proposal.wanted).c_str());
     journal.decisions.Push(record);
     orders.AddLog(false)->message.Set("walsizer %s max_wal_size from %s to %s: %s", dry ? "would raise" : "raises",
                                       SizeText(race.size).c_str(), SizeText(size).c_str(), record.reason.c_str());

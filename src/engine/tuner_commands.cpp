@@ -20,6 +20,7 @@ CommandResult Tuner::Execute(const Command& command, Journal& journal, Orders& o
         case CommandKind::kUndo: return Undo(command, journal, orders);
         case CommandKind::kResume: return Resume(command, journal, orders);
         case CommandKind::kReset: return Reset(command, journal, orders);
+        case CommandKind::kShrink: return Shrink(command, journal, orders);
     }
     return refused;
 }

@@ -78,8 +78,10 @@ void Tuner::ChangeFailed(const char* error, const char* hint, Journal& journal, 
 }
 
 void Tuner::RecordFailure(Outcome outcome, Journal& journal, Orders& orders) noexcept {
-    if (DecisionRecord* record = FindDecision(pending_.decision, journal); record != nullptr)
+    if (DecisionRecord* record = FindDecision(pending_.decision, journal); record != nullptr) {
         record->outcome = outcome;
+        record->reason.Append("; not applied: %s", failure_.what.c_str());
+    }
     ++journal.totals.failed;
     pending_.active = false;
     retry_at_ = tracker_.latest().now + kRetryAfter;
@@ -115,6 +117,7 @@ void Tuner::NoticeOthers(Journal& journal, Orders& orders) noexcept {
                       SizeText(before).c_str(), SizeText(size).c_str(),
                       lowered ? ": an order, so walsizer holds until walsizer.resume() or a raise by hand"
                               : "; walsizer goes on from there");
+    WarnOfFatalStart(size, record.reason, orders);
     journal.decisions.Push(record);
     memory_.last_size = size;
     TakeAsStart(lowered);
@@ -125,6 +128,19 @@ void Tuner::NoticeOthers(Journal& journal, Orders& orders) noexcept {
         orders.AddLog(false)->message.Set("walsizer goes on from max_wal_size %s, which somebody raised from %s",
                                           SizeText(size).c_str(), SizeText(before).c_str());
     orders.save = true;
+}
+
+// Accepted by a reload, fatal at the next start (xlog.c:ReadControlFile()).
+void Tuner::WarnOfFatalStart(Bytes size, Reason& reason, Orders& orders) const noexcept {
+    const Bytes smallest = SmallestMaxWalSize(tracker_.latest().server);
+    if (size >= smallest) return;
+    reason.Append("; the server will not start again with less than two WAL segments (%s)",
+                  SizeText(smallest).c_str());
+    LogLine* line = orders.AddLog(true);
+    line->message.Set("walsizer: max_wal_size was set to %s, and the next start of this server will fail: it must be at "
+                      "least two WAL segments",
+                      SizeText(size).c_str());
+    line->hint.Set("Set max_wal_size to %s or more before the server is restarted.", SizeText(smallest).c_str());
 }
 
 State Tuner::PresentState(const Need& need, const Ceiling& ceiling) const noexcept {
@@ -143,7 +159,7 @@ void Tuner::UpdateState(Journal& journal, Orders& orders) noexcept {
     const Observation& seen = tracker_.latest();
     if (!failure_.what.empty() && seen.now >= retry_at_) failure_ = Obstacle();
     const Need need = PresentNeed(tracker_, journal);
-    const State state = PresentState(need, PresentCeiling(settings_, seen.server));
+    const State state = PresentState(need, ceiling());
     if (state == state_) return;
     state_ = state;
     state_since_ = seen.wall;
@@ -175,12 +191,12 @@ void Tuner::AnnounceState(const Reason& why, const Need& need, Journal& journal,
     if (state_ == State::kHeld)
         line->hint.Set("Run SELECT walsizer.resume() when walsizer may raise it again.");
     if (state_ == State::kAtCeiling)
-        line->hint.Set("Raise walsizer.max if the WAL volume and the recovery time allow it.");
+        line->hint.Set("%s", Remedy(ceiling(), limit_facts()).c_str());
 }
 
 Bytes Tuner::Recommended(const Journal& journal) const noexcept {
     const Need need = PresentNeed(tracker_, journal);
-    const Bytes capped = std::min(need.size, PresentCeiling(settings_, tracker_.latest().server).size);
+    const Bytes capped = std::min(need.size, ceiling().size);
     return need.sound ? std::max(working_size(), capped) : working_size();
 }
 
@@ -189,7 +205,6 @@ Reason Tuner::StateReason(const Journal& journal) const noexcept {
     if (!tracker_.started()) return reason.Set("the first look is still to come");
     const Observation& seen = tracker_.latest();
     const Need need = PresentNeed(tracker_, journal);
-    const Ceiling ceiling = PresentCeiling(settings_, seen.server);
     switch (state_) {
         case State::kDisabled: return reason.Set("walsizer.enable is off: watching and recording only");
         case State::kHeld:
@@ -197,14 +212,17 @@ Reason Tuner::StateReason(const Journal& journal) const noexcept {
                               memory_.held_reason.c_str());
         case State::kBlocked: return reason.Set("%s", InTheWay().what.c_str());
         case State::kAtCeiling:
-            return reason.Set("the %s ceiling of %s governs; need is %s%s", Name(ceiling.governs),
-                              SizeText(ceiling.size).c_str(), SizeText(std::max(need.size, cut_wanted_)).c_str(),
+            return reason.Set("%s; need is %s%s", Describe(ceiling(), limit_facts()).c_str(),
+                              SizeText(std::max(need.size, cut_wanted_)).c_str(),
                               need.basis == NeedBasis::kUpperBound
                                   ? " at most (measured under frequent checkpoints)"
                                   : "");
         default: break;
     }
-    if (seen.in_recovery) return reason.Set("in recovery: watching only");
+    if (seen.in_recovery && !settings_.tune_standby)
+        return reason.Set("in recovery, and walsizer.tune_standby is off: watching only");
+    if (seen.in_recovery && !seen.replay_current)
+        return reason.Set("in recovery, catching up: waiting for replay to keep pace with the primary");
     const Stretch stretch = tracker_.stretch();
     if (!stretch.complete)
         reason.Set("watching for %s of %s", ClockText(stretch.watched).c_str(),

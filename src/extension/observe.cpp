@@ -2,7 +2,9 @@
 
 #include <time.h>
 
-static walsizer::Micros walsizer_monotonic_clock() {
+#include "wal_volume.hpp"
+
+walsizer::Micros walsizer_monotonic_clock() {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (walsizer::Micros)now.tv_sec * walsizer::kSecond + now.tv_nsec / 1000;
@@ -43,7 +45,16 @@ static bool walsizer_statistics_are_due(const walsizer::Observation& seen) {
     return due;
 }
 
-walsizer::Observation walsizer_observe(bool first) {
+// Replay keeps up when the last commit it replayed is fresh, or nothing received is left to replay (an idle primary).
+static bool walsizer_replay_is_current(walsizer::Lsn replayed, TimestampTz now) {
+    constexpr int fresh_ms = 5000;
+    const XLogRecPtr received = GetWalRcvFlushRecPtr(NULL, NULL);
+    if (received != InvalidXLogRecPtr && replayed >= received) return true;
+    const TimestampTz last_commit = GetLatestXTime();
+    return last_commit != 0 && !TimestampDifferenceExceeds(last_commit, now, fresh_ms);
+}
+
+walsizer::Observation walsizer_observe(bool first, bool with_volume) {
     walsizer::Observation seen;
     seen.now = walsizer_monotonic_clock();
     seen.wall = GetCurrentTimestamp();
@@ -56,6 +67,8 @@ walsizer::Observation walsizer_observe(bool first) {
     seen.server.completion_target = CheckPointCompletionTarget;
     seen.server.checkpoint_timeout = CheckPointTimeout * walsizer::kSecond;
     if (first) seen.redo_age = walsizer_redo_age(seen.redo);
+    if (seen.in_recovery) seen.replay_current = walsizer_replay_is_current(seen.position, seen.wall);
+    if (with_volume) seen.volume = walsizer_read_volume();
     if (walsizer_statistics_are_due(seen)) {
         pgstat_clear_snapshot();
         walsizer_read_counters(&seen.counters);

@@ -24,7 +24,7 @@ static void walsizer_shmem_request() {
 }
 
 // Runs in the postmaster, also when it restarts everything after a crash, where an ERROR would end the server: it
-// only zeroes memory. The worker reads the history.
+// only zeroes memory and notes facts of the control file. The worker reads the history.
 static void walsizer_shmem_startup() {
     if (previous_startup_hook) previous_startup_hook();
     bool found = false;
@@ -38,6 +38,7 @@ static void walsizer_shmem_startup() {
         ConditionVariableInit(&walsizer_shared->answered);
     }
     LWLockRelease(AddinShmemInitLock);
+    if (!found) walsizer_shared->recovery_start = walsizer_note_recovery_start();
 }
 
 void walsizer_request_shared_memory(uint32 window_capacity) {

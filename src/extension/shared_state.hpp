@@ -2,6 +2,7 @@
 #pragma once
 
 #include "compat.hpp"
+#include "recovery_watch.hpp"
 #include "walsizer/history.hpp"
 #include "walsizer/tuner.hpp"
 
@@ -21,6 +22,7 @@ struct WalsizerShared {
 
     pid_t worker_pid;     // 0: no worker
     Latch* worker_latch;  // valid while worker_pid is not 0
+    WalsizerRecoveryStart recovery_start;  // noted before recovery; used by the worker's first look
     bool loaded;          // the worker has read the history and the rest is meaningful
     TimestampTz sampled_at;
 

@@ -10,6 +10,7 @@ PG_FUNCTION_INFO_V1(walsizer_evaluate);
 PG_FUNCTION_INFO_V1(walsizer_undo);
 PG_FUNCTION_INFO_V1(walsizer_resume);
 PG_FUNCTION_INFO_V1(walsizer_reset);
+PG_FUNCTION_INFO_V1(walsizer_shrink);
 PG_FUNCTION_INFO_V1(walsizer_recommend);
 }
 
@@ -94,6 +95,7 @@ Datum walsizer_evaluate(PG_FUNCTION_ARGS) { return walsizer_command(fcinfo, wals
 Datum walsizer_undo(PG_FUNCTION_ARGS) { return walsizer_command(fcinfo, walsizer::CommandKind::kUndo); }
 Datum walsizer_resume(PG_FUNCTION_ARGS) { return walsizer_command(fcinfo, walsizer::CommandKind::kResume); }
 Datum walsizer_reset(PG_FUNCTION_ARGS) { return walsizer_command(fcinfo, walsizer::CommandKind::kReset); }
+Datum walsizer_shrink(PG_FUNCTION_ARGS) { return walsizer_command(fcinfo, walsizer::CommandKind::kShrink); }
 
 Datum walsizer_recommend(PG_FUNCTION_ARGS) {
     walsizer_require_active();

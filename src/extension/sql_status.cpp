@@ -24,6 +24,8 @@ struct StatusSnapshot {
     walsizer::Ceiling ceiling;
     walsizer::Race race;
     double wal_rate;
+    walsizer::LimitFacts limits;
+    walsizer::RecoverySamples recoveries;
     walsizer::WindowRecord window;
     TimestampTz window_due;
     walsizer::CheckpointCounts recent;
@@ -51,6 +53,8 @@ static void walsizer_take_snapshot(StatusSnapshot* status) {
         status->recommended = tuner.Recommended(journal);
         status->ceiling = tuner.ceiling();
         status->race = tuner.race();
+        status->limits = tuner.limit_facts();
+        status->recoveries = tuner.recoveries();
         status->wal_rate = tracker.pace().steady;
         status->window = tracker.open_window();
         status->window_due = tracker.open_window_due();
@@ -61,6 +65,24 @@ static void walsizer_take_snapshot(StatusSnapshot* status) {
         status->last_error = tuner.memory().last_error;
     }
     LWLockRelease(shared->lock);
+}
+
+static void walsizer_add_limits(WalsizerRow* row, const StatusSnapshot& status) {
+    const walsizer::RecoveryModel& recovery = status.limits.recovery;
+    const walsizer::VolumeFacts& volume = status.limits.volume;
+    const walsizer::RecoverySample& last = status.recoveries.samples[0];
+    const bool recovered = status.recoveries.count > 0;
+    walsizer_add_interval(row, recovery.Estimate(status.limits.present_size));
+    walsizer_add_float(row, recovery.rate);
+    walsizer_add_text(row, walsizer::Name(recovery.source));
+    walsizer_add_interval(row, recovered ? last.time : -1);
+    walsizer_add_bytes(row, recovered ? last.bytes : -1);
+    walsizer_add_bytes(row, volume.known ? volume.size : -1);
+    walsizer_add_bytes(row, volume.known ? volume.free : -1);
+    walsizer_add_bytes(row, volume.known ? walsizer::DiskReserve(status.limits.settings, volume) : -1);
+    walsizer_add_bytes(row, volume.known ? volume.wal_dir_size : -1);
+    walsizer_add_bytes(row, volume.known ? volume.held.bytes : -1);
+    walsizer_add_text(row, volume.held.name.c_str());
 }
 
 static void walsizer_fill_status(WalsizerRow* row, const StatusSnapshot& status) {
@@ -91,6 +113,7 @@ static void walsizer_fill_status(WalsizerRow* row, const StatusSnapshot& status)
     walsizer_add_int64(row, status.window.checkpoints.stale);
     walsizer_add_ratio(row, status.recent.requested, status.recent.effective());
     walsizer_add_ratio(row, status.recent.wal_forced, status.recent.effective());
+    walsizer_add_limits(row, status);
     walsizer_add_int64(row, status.decisions);
     walsizer_add_time(row, status.last_decision);
     walsizer_add_text(row, status.last_error.c_str());
@@ -104,7 +127,7 @@ static void walsizer_fill_unknown(WalsizerRow* row, int last_columns) {
 }
 
 Datum walsizer_status(PG_FUNCTION_ARGS) {
-    static constexpr int columns_after_reason = 25;
+    static constexpr int columns_after_reason = 36;
     WalsizerRow row;
     row.used = 0;
     if (walsizer_inactive_reason != NULL) {

@@ -1,11 +1,14 @@
 #include "worker.hpp"
 
 #include <signal.h>
+#include <sys/stat.h>
 
 #include <new>
 
 #include "apply.hpp"
+#include "config_files.hpp"
 #include "observe.hpp"
+#include "recovery_watch.hpp"
 #include "settings.hpp"
 #include "shared_state.hpp"
 #include "state_file.hpp"
@@ -70,6 +73,14 @@ static bool walsizer_secure_original(walsizer::Orders& orders) {
     return true;
 }
 
+static walsizer::Obstacle walsizer_find_any_obstacle() {
+    const walsizer::Obstacle obstacle = walsizer_find_obstacle();
+    return obstacle.what.empty() ? walsizer_find_pending_edit() : obstacle;
+}
+
+// The last change was not tried because of an obstacle: look now and then whether it is gone.
+static bool waits_for_obstacle = false;
+
 // Intent on disk, ALTER SYSTEM, reload; the outcome shows at the next looks.
 static void walsizer_carry_out(walsizer::Orders& orders) {
     const bool change = orders.change != walsizer::Change::kNone;
@@ -82,8 +93,9 @@ static void walsizer_carry_out(walsizer::Orders& orders) {
 
     walsizer::Text<256> error;
     walsizer::Text<256> hint;
-    const walsizer::Obstacle obstacle = walsizer_find_obstacle();
-    if (!obstacle.what.empty())
+    const walsizer::Obstacle obstacle = walsizer_find_any_obstacle();
+    waits_for_obstacle = !obstacle.what.empty();
+    if (waits_for_obstacle)
         walsizer_change_failed(obstacle.what.c_str(), obstacle.hint.c_str());
     else if (!secured)
         walsizer_change_failed("postgresql.auto.conf cannot be read or parsed",
@@ -95,7 +107,10 @@ static void walsizer_carry_out(walsizer::Orders& orders) {
         walsizer_change_failed(error.c_str(), hint.c_str());
 }
 
-static void walsizer_note_configuration() {
+// After the start and after each reload.
+static void walsizer_note_configuration(bool just_loaded) {
+    walsizer_remember_files(just_loaded);
+    waits_for_obstacle = false;
     const walsizer::Obstacle obstacle = walsizer_find_obstacle();
     LWLockAcquire(walsizer_shared->lock, LW_EXCLUSIVE);
     walsizer_shared->tuner.SetObstacle(obstacle);
@@ -103,15 +118,54 @@ static void walsizer_note_configuration() {
     LWLockRelease(walsizer_shared->lock);
 }
 
+// What the files say of max_wal_size apart from walsizer's own line. Needs a first look.
+static void walsizer_note_file_value() {
+    walsizer::Text<200> where;
+    const walsizer::Bytes size = walsizer_file_max_wal_size(&where);
+    if (size == 0) return;
+    walsizer::Orders orders;
+    LWLockAcquire(walsizer_shared->lock, LW_EXCLUSIVE);
+    walsizer::Journal journal = walsizer_journal();
+    walsizer_shared->tuner.NoticeFile(size, where.c_str(), journal, orders);
+    LWLockRelease(walsizer_shared->lock);
+    walsizer_carry_out(orders);
+}
+
+static void walsizer_recheck_obstacle(walsizer::Micros now) {
+    static walsizer::Micros checked_at = 0;
+    if (!waits_for_obstacle || now - checked_at < 10 * walsizer::kSecond) return;
+    checked_at = now;
+    if (!walsizer_find_any_obstacle().what.empty()) return;
+    waits_for_obstacle = false;
+    LWLockAcquire(walsizer_shared->lock, LW_EXCLUSIVE);
+    walsizer_shared->tuner.ConfigurationReloaded();
+    LWLockRelease(walsizer_shared->lock);
+}
+
+static walsizer::Identity walsizer_identity() {
+    walsizer::Identity identity;
+    struct stat status;
+    identity.system_identifier = GetSystemIdentifier();
+    identity.directory_inode = stat(".", &status) == 0 ? status.st_ino : 0;
+    identity.data_directory.Set("%s", DataDir);
+    return identity;
+}
+
 // Shared memory is fresh after a start or a crash; after a restart of the worker alone it still knows everything.
 static void walsizer_begin() {
     walsizer::TunerMemory memory;
+    walsizer::RecoverySample sample;
     const bool fresh = !walsizer_shared->loaded;
+    const bool recovered = fresh && walsizer_measure_recovery(walsizer_shared->recovery_start, &sample);
+    const walsizer::Identity identity = walsizer_identity();
+    bool inherited = false;
     if (fresh) walsizer_load_history(&memory);
     LWLockAcquire(walsizer_shared->lock, LW_EXCLUSIVE);
     if (fresh) {
         new (&walsizer_shared->tuner) walsizer::Tuner();
         walsizer_shared->tuner.Remember(memory);
+        inherited = walsizer_shared->tuner.Identify(identity);
+        if (recovered) walsizer_shared->tuner.LearnRecovery(sample);
         if (walsizer_shared->totals.stats_reset == 0) walsizer_shared->totals.stats_reset = GetCurrentTimestamp();
         walsizer_shared->loaded = true;
     }
@@ -119,11 +173,26 @@ static void walsizer_begin() {
     walsizer_shared->worker_latch = MyLatch;
     LWLockRelease(walsizer_shared->lock);
     before_shmem_exit(walsizer_leave, (Datum)0);
-    walsizer_note_configuration();
+    if (inherited)
+        ereport(LOG, (errmsg("walsizer's history was written elsewhere (\"%s\"): this server is a copy",
+                             memory.identity.data_directory.c_str()),
+                      errdetail("The journal is kept as inherited; learned replay rates are dropped.")));
+    walsizer_note_configuration(false);
+}
+
+// The volume is read anew at each look that matters: when a decision may be near, and every ten seconds otherwise.
+static bool walsizer_volume_is_due(bool first, walsizer::Micros planned) {
+    static walsizer::Micros read_at = 0;
+    const walsizer::Micros since = walsizer_monotonic_clock() - read_at;
+    const bool near = planned < walsizer::kSecond && since >= walsizer::kSecond / 4;
+    if (!first && !near && since < 10 * walsizer::kSecond) return false;
+    read_at = walsizer_monotonic_clock();
+    return true;
 }
 
 static walsizer::Micros walsizer_look(bool first) {
-    const walsizer::Observation seen = walsizer_observe(first);
+    static walsizer::Micros planned = walsizer::kSecond;
+    const walsizer::Observation seen = walsizer_observe(first, walsizer_volume_is_due(first, planned));
     const walsizer::TunerSettings settings = walsizer_settings();
     LWLockAcquire(walsizer_shared->lock, LW_EXCLUSIVE);
     walsizer::Journal journal = walsizer_journal();
@@ -131,6 +200,8 @@ static walsizer::Micros walsizer_look(bool first) {
     walsizer_shared->sampled_at = seen.wall;
     LWLockRelease(walsizer_shared->lock);
     walsizer_carry_out(orders);
+    walsizer_recheck_obstacle(seen.now);
+    planned = orders.next_look;
     return orders.next_look;
 }
 
@@ -201,6 +272,7 @@ void walsizer_worker_main(Datum) {
     walsizer_begin();
     const bool fresh = !walsizer_shared->tuner.tracker().started();
     walsizer::Micros next_look = walsizer_look(fresh);
+    walsizer_note_file_value();
     walsizer_announce();
 
     while (!ShutdownRequestPending) {
@@ -214,7 +286,8 @@ void walsizer_worker_main(Datum) {
         if (ConfigReloadPending) {
             ConfigReloadPending = false;
             ProcessConfigFile(PGC_SIGHUP);
-            walsizer_note_configuration();
+            walsizer_note_configuration(true);
+            walsizer_note_file_value();
         }
         next_look = walsizer_look(false);
         MemoryContextReset(per_look);

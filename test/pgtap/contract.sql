@@ -12,7 +12,7 @@ CREATE FUNCTION pg_temp.columns_of(relation regclass) RETURNS text LANGUAGE sql 
   FROM pg_attribute WHERE attrelid = relation AND attnum > 0 AND NOT attisdropped
 $$;
 
-SELECT plan(51);
+SELECT plan(54);
 
 SELECT has_schema('walsizer');
 SELECT views_are('walsizer', ARRAY['status', 'stat', 'decisions', 'windows', 'checkpoints']);
@@ -22,7 +22,10 @@ SELECT is(pg_temp.columns_of('walsizer.status'),
   'original_size bigint, need bigint, recommended bigint, ceiling bigint, limited_by text, trigger_size bigint, '
   'wal_since_redo bigint, wal_rate double precision, window_start timestamp with time zone, '
   'window_end timestamp with time zone, num_timed bigint, num_requested bigint, num_wal_forced bigint, '
-  'num_stale bigint, requested_ratio double precision, forced_ratio double precision, num_decisions bigint, '
+  'num_stale bigint, requested_ratio double precision, forced_ratio double precision, '
+  'recovery_estimate interval, replay_rate double precision, replay_rate_source text, '
+  'last_recovery_time interval, last_recovery_bytes bigint, disk_size bigint, disk_free bigint, '
+  'disk_reserve bigint, wal_dir_size bigint, wal_held bigint, wal_held_by text, num_decisions bigint, '
   'last_decision timestamp with time zone, last_error text, version text', 'columns of status');
 SELECT is(pg_temp.columns_of('walsizer.stat'),
   'num_timed bigint, num_requested bigint, num_wal_forced bigint, num_stale bigint, wal_bytes bigint, '
@@ -45,9 +48,9 @@ SELECT is(pg_temp.columns_of('walsizer.checkpoints'),
 
 -- Functions and what they return.
 SELECT functions_are('walsizer', ARRAY['get_status', 'get_stat', 'get_decisions', 'get_windows', 'get_checkpoints',
-  'recommend', 'evaluate', 'undo', 'resume', 'reset']);
+  'recommend', 'evaluate', 'undo', 'resume', 'reset', 'shrink']);
 SELECT function_returns('walsizer', f, ARRAY[]::text[], 'walsizer.decisions')
-FROM unnest(ARRAY['evaluate', 'undo', 'resume', 'reset']) AS f;
+FROM unnest(ARRAY['evaluate', 'undo', 'resume', 'reset', 'shrink']) AS f;
 SELECT function_returns('walsizer', 'recommend', ARRAY['text'], 'text');
 SELECT is(pg_get_function_arguments('walsizer.recommend(text)'::regprocedure), 'format text DEFAULT ''sql''::text',
   'recommend() has the format as its only argument, sql by default');
@@ -69,11 +72,11 @@ SELECT table_privs_are('walsizer', v, 'walsizer_tap_monitor', ARRAY['SELECT'])
 FROM unnest(ARRAY['status', 'stat', 'decisions', 'windows', 'checkpoints']) AS v;
 SELECT function_privs_are('walsizer', f, ARRAY[]::text[], 'walsizer_tap_anyone', ARRAY[]::text[])
 FROM unnest(ARRAY['get_status', 'get_stat', 'get_decisions', 'get_windows', 'get_checkpoints',
-  'evaluate', 'undo', 'resume', 'reset']) AS f;
+  'evaluate', 'undo', 'resume', 'reset', 'shrink']) AS f;
 SELECT function_privs_are('walsizer', f, ARRAY[]::text[], 'walsizer_tap_monitor', ARRAY['EXECUTE'])
 FROM unnest(ARRAY['get_status', 'get_stat', 'get_decisions', 'get_windows', 'get_checkpoints']) AS f;
 SELECT function_privs_are('walsizer', f, ARRAY[]::text[], 'walsizer_tap_monitor', ARRAY[]::text[])
-FROM unnest(ARRAY['evaluate', 'undo', 'resume', 'reset']) AS f;
+FROM unnest(ARRAY['evaluate', 'undo', 'resume', 'reset', 'shrink']) AS f;
 SELECT function_privs_are('walsizer', 'recommend', ARRAY['text'], 'walsizer_tap_monitor', ARRAY['EXECUTE']);
 SELECT function_privs_are('walsizer', 'recommend', ARRAY['text'], 'walsizer_tap_anyone', ARRAY[]::text[]);
 

@@ -21,12 +21,25 @@ sub pg_config
 	return $out;
 }
 
-# Returns the directory that holds pg_walsizer.so, or nothing when there is no compiler.
+# The C compiler, or nothing.
+sub compiler
+{
+	my ($of_the_server) = split ' ', pg_config('cc');
+	foreach my $compiler ($ENV{CC}, $of_the_server, 'cc', 'gcc', 'clang')
+	{
+		return $compiler if defined $compiler && eval { run_log([ $compiler, '--version' ]) };
+	}
+	return;
+}
+
+# Returns the directory that holds pg_walsizer.so.
 sub build_stand_in
 {
+	my ($compiler) = @_;
 	my $dir = PostgreSQL::Test::Utils::tempdir;
 	append_to_file("$dir/pg_walsizer.c", <<'C');
 #include "postgres.h"
+#include <limits.h>
 #include "fmgr.h"
 #include "utils/guc.h"
 
@@ -50,22 +63,19 @@ _PG_init(void)
 #endif
 }
 C
-	my ($cc) = split ' ', pg_config('cc');
-	foreach my $compiler ($ENV{CC} // $cc, 'cc', 'gcc', 'clang')
-	{
-		my @cmd = (
-			$compiler, '-shared', '-fPIC', '-w', '-I' . pg_config('includedir-server'),
-			'-o', "$dir/pg_walsizer.$Config{dlext}", "$dir/pg_walsizer.c");
-		return $dir if eval { run_log(\@cmd) };
-	}
-	return;
+	run_log(
+		[   $compiler, '-shared', '-fPIC', '-w', '-I' . pg_config('includedir-server'),
+			'-o', "$dir/pg_walsizer.$Config{dlext}", "$dir/pg_walsizer.c" ])
+	  or die "the stand-in for pg_walsizer does not compile\n";
+	return $dir;
 }
 
-my $dir = build_stand_in();
-if (!defined $dir)
+my $compiler = compiler();
+if (!defined $compiler)
 {
 	plan skip_all => 'NO COMPILER: the stand-in for pg_walsizer cannot be built, so living beside it stays UNTESTED';
 }
+my $dir = build_stand_in($compiler);
 
 my @functions = qw(recommend evaluate undo resume reset);
 

@@ -21,9 +21,9 @@ subtest 'it works without CREATE EXTENSION and without a database' => sub {
 	like($pid, qr/^\d+$/, 'one worker');
 	is( value($node, q{SELECT datname IS NULL FROM pg_stat_activity WHERE backend_type ~ 'walsizer'}),
 		't', 'connected to no database');
-	my $load = start_wal($node, rate => 30, seconds => 4);
-	ok(eventually('a raise', sub { max_wal_size($node) > 64 * MB }), 'max_wal_size is raised without CREATE EXTENSION');
-	finish_load($load);
+	my $load = start_wal($node, rate => 30, seconds => 10);
+	ok(soon(sub { max_wal_size($node) > 64 * MB }), 'max_wal_size is raised without CREATE EXTENSION');
+	stop_load($load);
 	value($node, 'CREATE DATABASE other');
 	is( $node->psql('other', 'CREATE EXTENSION walsizer'), 0, 'the extension can be created in any database');
 	is( $node->safe_psql('other', 'SELECT worker_pid FROM walsizer.status'), $pid, 'and shows the same worker');

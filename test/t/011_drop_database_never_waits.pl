@@ -13,7 +13,7 @@ use Test::More;
 use Time::HiRes qw(time);
 use WalsizerTest;
 
-use constant DATABASES => 25;
+use constant DATABASES => 15;
 
 my %settings = (max_wal_size => '1GB', checkpoint_timeout => '1h');
 # With fsync, so that a history write takes the time it really takes.
@@ -43,8 +43,7 @@ SQL
 		push @{ $drops{$name} }, time - $began;
 	}
 	$raises{$name} = max_wal_size($node) / MB - 1024;
-	$raise->{run}->kill_kill(grace => 1);
-	$raise->{run} = undef;
+	stop_load($raise);
 }
 
 cmp_ok($raises{with}, '>', DATABASES, "$raises{with} raises by hand happened in between");

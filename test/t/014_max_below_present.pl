@@ -9,29 +9,29 @@ use warnings;
 use Test::More;
 use WalsizerTest;
 
-my $node = new_node('main', { max_wal_size => '256MB', checkpoint_timeout => '300s', 'walsizer.max' => '128MB' });
+my $node = new_node('main', { max_wal_size => '128MB', checkpoint_timeout => '300s', 'walsizer.max' => '96MB' });
 start_node($node);
 
 subtest 'nothing is wrong as long as nothing is needed' => sub {
 	value($node, 'SELECT walsizer.evaluate()');
 	look($node);
 	is(status($node)->{state}, 'tuning', 'state');
-	is(max_wal_size($node), 256 * MB, 'max_wal_size');
+	is(max_wal_size($node), 128 * MB, 'max_wal_size');
 };
 
 subtest 'under pressure' => sub {
-	my $load = finish_load(start_wal($node, rate => 60, seconds => 8));
+	my $load = finish_load(start_wal($node, rate => 60, seconds => 4));
 	cmp_ok(scalar(forced($node)), '>=', 2, 'the log knows of ' . forced($node) . ' forced checkpoints');
-	eventually('the state', sub { status($node)->{state} eq 'at_ceiling' });
+	soon(sub { status($node)->{state} eq 'at_ceiling' });
 	value($node, 'SELECT walsizer.evaluate()');
 	look($node);
 
 	my $status = status($node);
 	is($status->{state}, 'at_ceiling', 'the state says so');
 	is($status->{limited_by}, 'max', 'and what limits');
-	is($status->{ceiling}, 128 * MB, 'and where');
-	cmp_ok($status->{need}, '>', 256 * MB, 'the need is shown uncapped');
-	is(max_wal_size($node), 256 * MB, 'max_wal_size was not lowered');
+	is($status->{ceiling}, 96 * MB, 'and where');
+	cmp_ok($status->{need}, '>', 128 * MB, 'the need is shown uncapped');
+	is(max_wal_size($node), 128 * MB, 'max_wal_size was not lowered');
 	is(auto_conf($node), '', 'postgresql.auto.conf was not touched');
 	is(value($node, q{SELECT count(*) FROM walsizer.decisions WHERE new_size < old_size AND applied}), 0, 'no decision lowers');
 	is(value($node, 'SELECT num_lowered FROM walsizer.stat'), 0, 'nothing was lowered');
@@ -41,8 +41,8 @@ subtest 'under pressure' => sub {
 subtest 'a higher walsizer.max, and it raises' => sub {
 	value($node, q{ALTER SYSTEM SET walsizer.max = '2GB'});
 	$node->reload;
-	my $load = start_wal($node, rate => 60, seconds => 8);
-	ok(eventually('a raise', sub { max_wal_size($node) > 256 * MB }), 'max_wal_size grows');
+	my $load = start_wal($node, rate => 60, seconds => 4);
+	ok(soon(sub { max_wal_size($node) > 128 * MB }), 'max_wal_size grows');
 	finish_load($load);
 	cmp_ok(max_wal_size($node), '<=', 2048 * MB, 'and not beyond the ceiling');
 };

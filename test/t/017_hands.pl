@@ -33,7 +33,7 @@ sub pressure
 {
 	my ($rate) = @_;
 	my $since = time;
-	finish_load(start_wal($node, rate => $rate, seconds => 4));
+	finish_load(start_wal($node, rate => $rate, seconds => 3));
 	look($node);
 	return scalar(forced($node, $since));
 }
@@ -45,7 +45,7 @@ subtest 'a raise by hand is the new starting point' => sub {
 	is($external->{old_size}, 64 * MB, 'from');
 	is($external->{new_size}, 128 * MB, 'to');
 	is(status($node)->{state}, 'tuning', 'it goes on tuning');
-	my $load = start_wal($node, rate => 40, seconds => 4);
+	my $load = start_wal($node, rate => 40, seconds => 3);
 	eventually('a raise', sub { grows($node) });
 	finish_load($load);
 	is((grows($node))[0]{old_size}, 128 * MB, 'its own next raise starts there');
@@ -80,46 +80,6 @@ subtest 'RESET by hand is an order, too' => sub {
 	value($node, 'SELECT * FROM walsizer.resume()');
 	pressure(40);
 	eventually('a raise', sub { max_wal_size($node) > 64 * MB });
-};
-
-# walsizer's own line in postgresql.auto.conf hides postgresql.conf; an edit there must not silently do nothing.
-subtest 'a lower value in postgresql.conf, reloaded' => sub {
-	like(auto_conf($node), qr/^max_wal_size/, 'there is a line of walsizer');
-	$node->adjust_conf('postgresql.conf', 'max_wal_size', "'48MB'");
-	$node->reload;
-	eventually('the state', sub { status($node)->{state} eq 'held' });
-	eventually('the value', sub { max_wal_size($node) == 48 * MB });
-	is(auto_conf($node), '', 'walsizer withdrew its line');
-	value($node, 'SELECT * FROM walsizer.resume()');
-	pressure(40);
-	eventually('a raise', sub { max_wal_size($node) > 48 * MB });
-};
-
-subtest 'a lower value in postgresql.conf, then a restart' => sub {
-	like(auto_conf($node), qr/^max_wal_size/, 'there is a line of walsizer');
-	$node->stop;
-	$node->adjust_conf('postgresql.conf', 'max_wal_size', "'32MB'");
-	start_node($node);
-	eventually('the state', sub { status($node)->{state} eq 'held' });
-	eventually('the value', sub { max_wal_size($node) == 32 * MB });
-	is(auto_conf($node), '', 'walsizer withdrew its line');
-	value($node, 'SELECT * FROM walsizer.resume()');
-	pressure(40);
-	eventually('a raise', sub { max_wal_size($node) > 32 * MB });
-};
-
-subtest 'a higher value in postgresql.conf: the larger of both stays, undo() goes to the new one' => sub {
-	my $present = max_wal_size($node) / MB;
-	my $higher  = 40;
-	cmp_ok($present, '>', $higher, "present value $present MB");
-	$node->adjust_conf('postgresql.conf', 'max_wal_size', "'${higher}MB'");
-	$node->reload;
-	look($node);
-	is(max_wal_size($node), $present * MB, 'the larger one stays');
-	ok(eventually('the new original', sub { status($node)->{original_size} == $higher * MB }), 'the new original');
-	value($node, 'SELECT * FROM walsizer.undo()');
-	is(max_wal_size($node), $higher * MB, 'undo() goes there');
-	is(auto_conf($node), '', 'without a line');
 };
 
 done_testing();

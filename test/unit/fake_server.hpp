@@ -79,10 +79,7 @@ class FakeServer {
 
     // CHECKPOINT, a base backup, DROP DATABASE: all force one.
     void RequestCheckpoint() { Start(Why::kRequest); }
-    void WriteNow(Bytes bytes) {
-        position += static_cast<double>(bytes);
-        written_ += static_cast<double>(bytes);
-    }
+    void WriteNow(Bytes bytes) { Append(static_cast<double>(bytes)); }
     void ReloadAt(Micros at, Bytes max_wal_size) { reloads_.emplace_back(at, max_wal_size); }
     void ResetCounters() { StartCountersAt(CheckpointCounters()); }
     void Noise(std::int64_t timed, std::int64_t requested) {  // restartpoints, up to 16
@@ -150,10 +147,14 @@ class FakeServer {
         const Load rate = load(static_cast<double>(now) / kSecond - 1000);
         const double age = static_cast<double>(now - redo_at) / kSecond;
         const double images = rate.images * std::exp(-age / rate.fade) * seconds;
-        const std::uint64_t before = Segment(static_cast<Lsn>(position));
-        position += rate.base * seconds + images;
-        written_ += rate.base * seconds + images;
         images_ += images;
+        Append(rate.base * seconds + images);
+    }
+
+    void Append(double bytes) {
+        const std::uint64_t before = Segment(static_cast<Lsn>(position));
+        position += bytes;
+        written_ += bytes;
         // XLogWrite() asks XLogCheckpointNeeded() with each segment it finished.
         const std::uint64_t after = Segment(static_cast<Lsn>(position));
         const std::int64_t trigger =

@@ -77,9 +77,18 @@ TEST(SizeText, HoldsTheLargestSizes) {
 
 // The examples in text.hpp.
 TEST(DurationText, WritesSecondsMinutesAndHoursAsItsHeaderSays) {
-    EXPECT_EQ(Duration(19 * kSecond), "19 s");
-    EXPECT_EQ(Duration(281 * kSecond), "4:41");
+    EXPECT_EQ(Duration(2500 * kMillisecond), "2.5 s");
+    EXPECT_EQ(Duration(281 * kSecond), "281 s");
+    EXPECT_EQ(Duration(15 * kMinute), "15:00");
     EXPECT_EQ(Duration(2 * kHour + 5 * kMinute), "2:05:00");
+}
+
+TEST(ClockText, ShowsAProgressAsOnAClock) {
+    EXPECT_STREQ(ClockText(40 * kSecond).c_str(), "0:40");
+    EXPECT_STREQ(ClockText(5 * kMinute).c_str(), "5:00");
+    EXPECT_STREQ(ClockText(2 * kHour + 5 * kMinute).c_str(), "2:05:00");
+    EXPECT_STREQ(ClockText(-1).c_str(), "0:00");
+    EXPECT_STRNE(ClockText(INT64_MAX).c_str(), "");
 }
 
 TEST(DurationText, ShowsTenthsWhereSecondsAreFew) {

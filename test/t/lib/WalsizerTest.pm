@@ -38,9 +38,9 @@ use Time::HiRes qw(time usleep);
 our @EXPORT = qw(
   MB
   new_node start_node restart_node
-  eventually look status rows row value grows max_wal_size auto_conf history_files decision_ids
+  eventually soon look status rows row value grows max_wal_size auto_conf history_files decision_ids
   checkpoints forced timed requested
-  start_load start_wal finish_load wal_written now_lsn
+  start_load start_wal finish_load stop_load wal_written now_lsn
   log_since log_size log_lines
   checkpointer_counts reset_checkpointer_counts
 );
@@ -102,8 +102,7 @@ sub new_node
 		log_line_prefix => '%n [%p] ',
 		log_statement   => 'none',
 		log_checkpoints => 'on',
-		# A checkpoint warning is no news here, the log lines of log_checkpoints are.
-		checkpoint_warning           => '0',
+			checkpoint_warning           => '0',
 		restart_after_crash          => 'on',
 		autovacuum                   => 'off',
 		wal_level                    => 'replica',
@@ -167,25 +166,29 @@ sub restart_node
 
 =over
 
-=item eventually($what, $code, $timeout)
+=item soon($code, $timeout), eventually($what, $code, $timeout)
 
-Polls until $code returns something true and returns that. After the timeout (60 s) the test stops: what follows would
-only repeat the same failure.
+Polls until $code returns something true and returns that. After the timeout soon() (15 s) returns the last answer, for
+a test to fail on; eventually() (60 s) ends the test, for what everything that follows rests on.
 
 =cut
+
+sub soon
+{
+	my ($code, $timeout) = @_;
+	my $deadline = time + ($timeout // 15);
+	while (1)
+	{
+		my $got = $code->();
+		return $got if $got || time > $deadline;
+		usleep(POLL_USEC);
+	}
+}
 
 sub eventually
 {
 	my ($what, $code, $timeout) = @_;
-	my $deadline = time + ($timeout // 60);
-	while (1)
-	{
-		my $got = $code->();
-		return $got if $got;
-		last if time > $deadline;
-		usleep(POLL_USEC);
-	}
-	die "gave up waiting for: $what\n";
+	return soon($code, $timeout // 60) || die "gave up waiting for: $what\n";
 }
 
 =pod
@@ -380,9 +383,9 @@ the session hears of reloads in between, as an application's would.
 
 Writes WAL at exactly this rate: 20 times a second as many bytes as the LSN lacks to where it should be by now.
 
-=item finish_load($load)
+=item finish_load($load), stop_load($load)
 
-Waits for its end and returns the load, with began, ended, and wal (bytes written in between, by LSN).
+Waits for its end, or ends it; returns the load, with began, ended, and wal (bytes written in between, by LSN).
 
 =cut
 
@@ -429,13 +432,26 @@ SELECT pg_logical_emit_message(false, 'load', repeat('x', greatest(0, least(1600
 sub finish_load
 {
 	my ($load) = @_;
-	my $ok = $load->{run}->finish;
-	$load->{run} = undef;
-	$load->{ended} = time;
-	$load->{wal} = wal_written($load->{node}, $load->{lsn});
+	my $ok  = $load->{run}->finish;
 	my $out = slurp_file($load->{out});
 	die "$load->{cmd} failed:\n$out" if !$ok;
 	($load->{tps}) = $out =~ /^tps = ([\d.]+)/m;
+	return _ended($load);
+}
+
+sub stop_load
+{
+	my ($load) = @_;
+	$load->{run}->kill_kill(grace => 1);
+	return _ended($load);
+}
+
+sub _ended
+{
+	my ($load) = @_;
+	$load->{run}   = undef;
+	$load->{ended} = time;
+	$load->{wal}   = wal_written($load->{node}, $load->{lsn});
 	return $load;
 }
 

@@ -35,6 +35,8 @@ foreach my $name (qw(untuned on off))
 {
 	my $node = $server{$name};
 	$name eq 'untuned' ? $node->start : start_node($node);
+	# The timer and the WAL start together.
+	value($node, 'CHECKPOINT');
 	$load{$name} = start_wal($node, rate => TRIGGER * TOO_MUCH / TIMEOUT, seconds => WINDOWS * TIMEOUT);
 }
 foreach my $name (qw(untuned on off))
