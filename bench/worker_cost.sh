@@ -71,7 +71,8 @@ done
 cpu_ns()   { cut -d' ' -f1 "/proc/$pid/schedstat"; }
 wakeups()  { awk '/^voluntary_ctxt_switches/ { print $2 }' "/proc/$pid/status"; }
 now_ns()   { date +%s%N; }
-# Private pages only: shared buffers the worker never touches, but every page of the library counts as resident.
+# Private: pages that this process alone holds. Anonymous: those and the ones it still shares with the postmaster that
+# forked it. Shared memory and the pages of the program are neither.
 private_kb() { awk '/^Private_(Clean|Dirty)/ { kb += $2 } END { print kb }' "/proc/$pid/smaps_rollup"; }
 anon_kb()    { awk '/^RssAnon/ { print $2 }' "/proc/$pid/status"; }
 
@@ -83,13 +84,13 @@ measure() {
 	"$@" >>"$dir/log" 2>&1
 	t=$(($(now_ns) - t0)) cpu=$(($(cpu_ns) - cpu0)) wake=$(($(wakeups) - wake0))
 	awk -v name="$name" -v t="$t" -v cpu="$cpu" -v wake="$wake" -v private="$(private_kb)" -v anon="$(anon_kb)" 'BEGIN {
-		printf "%-16s %9.1f %12.2f %16.4f %% %12.2f %13d %13d\n",
+		printf "%-12s %9.1f %10.2f %14.4f %% %12.2f %12d %14d\n",
 			name, t / 1e9, cpu / 1e6, 100 * cpu / t, wake / (t / 1e9), private, anon }'
 }
 
 echo "$("$bindir/postgres" --version), walsizer $(sql 'SELECT version FROM walsizer.status'), $(nproc) cores"
-printf '%-16s %9s %12s %18s %12s %13s %13s\n' phase seconds 'CPU ms' 'share of a core' 'wake-ups/s' 'private kB' 'anonymous kB'
-measure start true
+printf '%-12s %9s %10s %16s %12s %12s %14s\n' phase seconds 'CPU ms' 'share of a core' 'wake-ups/s' 'private kB' 'anonymous kB'
+printf '%-12s %9s %10s %16s %12s %12d %14d\n' before - - - - "$(private_kb)" "$(anon_kb)"
 measure idle  sleep "$seconds"
 measure load  "$bindir/pgbench" -n -c "$clients" -j 2 -T "$seconds"
 measure 'idle again' sleep "$seconds"

@@ -52,6 +52,8 @@ struct TunerMemory {
     std::int32_t windows_since_change = 0;
     // What the configuration files say of max_wal_size apart from postgresql.auto.conf; 0: not looked yet.
     Bytes file_size = 0;
+    // A change that was begun and whose outcome is not known: after a crash in between it is recognised as walsizer's.
+    Bytes intended_size = 0;
     double replay_seen = 0;  // bytes/s: the fastest sustained replay as a standby
     Reason held_reason;
     Text<256> last_error;
@@ -183,6 +185,8 @@ class Tuner {
     bool ShrinkIdle(Journal& journal, Orders& orders) noexcept;
     Bytes LowestSize(Bytes need) const noexcept;
     void Lower(DecisionCause cause, Bytes size, const Reason& why, Journal& journal, Orders& orders) noexcept;
+    void Begin(Change change, std::int64_t decision, Bytes size, Orders& orders) noexcept;
+    bool AdoptIntention(Journal& journal) noexcept;
     void Withdraw(DecisionRecord record, Journal& journal, Orders& orders) noexcept;
     void VerifyPending(Journal& journal, Orders& orders) noexcept;
     void NoticeOthers(Journal& journal, Orders& orders) noexcept;

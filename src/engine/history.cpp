@@ -37,6 +37,7 @@ struct Standing {
     Text<256> last_error;
     Bytes file_size;
     double replay_seen;
+    Bytes intended_size;
 };
 
 class Writer {
@@ -151,6 +152,7 @@ void ReadSection(const SectionHead& head, const std::byte* bytes, TunerMemory& m
             memory.last_error = standing.last_error;
             memory.file_size = standing.file_size;
             memory.replay_seen = standing.replay_seen;
+            memory.intended_size = standing.intended_size;
             break;
         }
         case SectionId::kTotals: journal.totals = Read<Totals>(bytes, head.element_size); break;
@@ -189,6 +191,7 @@ std::size_t EncodeHistory(const TunerMemory& memory, const Journal& journal, std
     standing.last_error = memory.last_error;
     standing.file_size = memory.file_size;
     standing.replay_seen = memory.replay_seen;
+    standing.intended_size = memory.intended_size;
     writer.One(SectionId::kOriginal, memory.original);
     writer.One(SectionId::kIdentity, memory.identity);
     writer.One(SectionId::kRecoveries, memory.recoveries);

@@ -156,10 +156,17 @@ void Tuner::Raise(const Proposal& proposal, Bytes size, const Ceiling& limit, co
         virtual_.size = size;
         return;
     }
-    pending_ = {true, Change::kSet, record.id, size, tracker_.latest().now};
-    orders.change = Change::kSet;
-    orders.decision = record.id;
+    Begin(Change::kSet, record.id, size, orders);
+}
+
+// From here on until VerifyPending() a change is under way: first on disk, then in the server.
+void Tuner::Begin(Change change, std::int64_t decision, Bytes size, Orders& orders) noexcept {
+    pending_ = {true, change, decision, size, tracker_.latest().now};
+    memory_.intended_size = change == Change::kSet ? size : 0;
+    orders.change = change;
+    orders.decision = decision;
     orders.size = size;
+    orders.save = true;
 }
 
 void Tuner::FollowDryRun(const TrackerEvents& events) noexcept {

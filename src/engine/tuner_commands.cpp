@@ -68,13 +68,9 @@ CommandResult Tuner::Undo(const Command& command, Journal& journal, Orders& orde
     journal.decisions.Push(record);
     Hold();
     memory_.held_reason.Set("undo() by %s", command.role.c_str());
-    pending_ = {true, Change::kRestore, record.id, memory_.original.size, tracker_.latest().now};
+    Begin(Change::kRestore, record.id, memory_.original.size, orders);
     orders.AddLog(false)->message.Set("walsizer: max_wal_size %s, %s", SizeText(record.old_size).c_str(),
                                       record.reason.c_str());
-    orders.change = Change::kRestore;
-    orders.decision = record.id;
-    orders.size = memory_.original.size;
-    orders.save = true;
     result.decision = record.id;
     // Held from here on, without the warning that announces somebody else's order.
     state_ = settings_.enable ? State::kHeld : State::kDisabled;

@@ -139,11 +139,7 @@ void Tuner::Lower(DecisionCause cause, Bytes size, const Reason& why, Journal& j
                                       SizeText(record.old_size).c_str(), SizeText(size).c_str(), why.c_str());
     memory_.windows_since_change = -1;
     // All the way back is the original itself, as it was written or not written.
-    orders.change = size == memory_.original.size ? Change::kRestore : Change::kSet;
-    pending_ = {true, orders.change, record.id, size, tracker_.latest().now};
-    orders.decision = record.id;
-    orders.size = size;
-    orders.save = true;
+    Begin(size == memory_.original.size ? Change::kRestore : Change::kSet, record.id, size, orders);
 }
 
 CommandResult Tuner::Shrink(const Command& command, Journal& journal, Orders& orders) noexcept {
@@ -213,11 +209,7 @@ void Tuner::Withdraw(DecisionRecord record, Journal& journal, Orders& orders) no
     memory_.original.had_line = false;
     memory_.original.text.clear();
     memory_.original.size = record.new_size;
-    orders.change = Change::kRestore;
-    pending_ = {true, Change::kRestore, record.id, record.new_size, tracker_.latest().now};
-    orders.decision = record.id;
-    orders.size = record.new_size;
-    orders.save = true;
+    Begin(Change::kRestore, record.id, record.new_size, orders);
 }
 
 }  // namespace walsizer

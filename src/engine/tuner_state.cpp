@@ -50,12 +50,14 @@ void Tuner::VerifyPending(Journal& journal, Orders& orders) noexcept {
         if (pending_.change == Change::kSet) apply_time_ = waited;
         memory_.last_size = size;
         pending_.active = false;
+        memory_.intended_size = 0;
         orders.save = true;
         return;
     }
     if (size != memory_.last_size) {  // a third value: somebody else was faster; NoticeOthers() goes on from here
         if (record != nullptr) record->outcome = Outcome::kOverridden;
         pending_.active = false;
+        memory_.intended_size = 0;
         orders.save = true;
         return;
     }
@@ -84,6 +86,7 @@ void Tuner::RecordFailure(Outcome outcome, Journal& journal, Orders& orders) noe
     }
     ++journal.totals.failed;
     pending_.active = false;
+    memory_.intended_size = 0;
     retry_at_ = tracker_.latest().now + kRetryAfter;
     orders.save = true;
 }
@@ -103,11 +106,32 @@ void Tuner::Hold() noexcept {
     memory_.held_since = tracker_.latest().wall;
 }
 
+// The server went down between walsizer's ALTER SYSTEM and the note of its outcome.
+bool Tuner::AdoptIntention(Journal& journal) noexcept {
+    const Bytes size = tracker_.latest().server.max_wal_size;
+    const bool ours = size == memory_.intended_size;
+    memory_.intended_size = 0;
+    if (!ours) return false;
+    ++(size < memory_.last_size ? journal.totals.lowered : journal.totals.raised);
+    memory_.last_size = size;
+    if (journal.decisions.size() > 0 && journal.decisions.Newest(0).new_size == size)
+        journal.decisions.Newest(0).outcome = Outcome::kEffective;
+    return true;
+}
+
 void Tuner::NoticeOthers(Journal& journal, Orders& orders) noexcept {
     const Bytes size = tracker_.latest().server.max_wal_size;
     const Bytes before = memory_.last_size;
     if (before == 0) memory_.last_size = size;
-    if (before == 0 || size == before || pending_.active) return;
+    if (pending_.active) return;
+    if (before == 0 || size == before) {
+        memory_.intended_size = 0;  // it was never carried out
+        return;
+    }
+    if (AdoptIntention(journal)) {
+        orders.save = true;
+        return;
+    }
     const bool lowered = size < before;
     DecisionRecord record = NewDecision(Action::kExternal, DecisionCause::kManual, journal);
     record.old_size = before;

@@ -222,7 +222,7 @@ subtest 'a failing archiver' => sub {
 };
 
 subtest 'the WAL summarizer' => sub {
-	plan skip_all => 'came with PostgreSQL 17' if $node->pg_version < 17;
+	plan skip_all => 'came with PostgreSQL 17' if value($node, 'SHOW server_version_num') < 170000;
 
 	set($node, 'summarize_wal', 'on');
 	my $pid = eventually('the summarizer',
@@ -240,6 +240,7 @@ subtest 'the WAL summarizer' => sub {
 	kill CONT => $pid;
 	die $error if !$ok;
 	ok(soon(sub { checkpoint($node); status($node)->{wal_held} == 0 }, 60), 'it goes on, and holds nothing any more');
+	set($node, 'summarize_wal', 'off');
 };
 
 subtest 'a standby, and its promotion' => sub {
