@@ -5,7 +5,7 @@ set -uo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh" || exit
 
 readonly start_size=128 timeout=30 scale=20 clients=8 # MB, seconds
-seconds=45
+seconds=40
 stay=0
 
 usage() {

@@ -83,7 +83,7 @@ static inline struct config_generic* walsizer_find_setting(const char* name) {
 #else
     struct config_generic** settings = get_guc_variables();
     for (int i = 0; i < GetNumConfigOptions(); i++)
-        if (strcmp(settings[i]->name, name) == 0) return settings[i];
+        if (pg_strcasecmp(settings[i]->name, name) == 0) return settings[i];
     return NULL;
 #endif
 }
