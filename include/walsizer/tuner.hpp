@@ -22,6 +22,8 @@ enum class State : std::uint8_t {
 };
 const char* Name(State state) noexcept;
 
+enum class Change : std::uint8_t { kNone, kSet, kRestore };  // kRestore: put the original back
+
 // What stood in postgresql.auto.conf before walsizer's first raise, so that undo() can put back exactly that.
 struct Original {
     bool known = false;
@@ -52,15 +54,15 @@ struct TunerMemory {
     std::int32_t windows_since_change = 0;
     // What the configuration files say of max_wal_size apart from postgresql.auto.conf; 0: not looked yet.
     Bytes file_size = 0;
-    // A change that was begun and whose outcome is not known: after a crash in between it is recognised as walsizer's.
+    // A change that was begun and whose outcome was not seen: when it shows after a crash, or after a broken file was
+    // mended, it is recognised as walsizer's own.
     Bytes intended_size = 0;
+    Change intended = Change::kNone;
     double replay_seen = 0;  // bytes/s: the fastest sustained replay as a standby
     Reason held_reason;
     Text<256> last_error;
     bool held = false;
 };
-
-enum class Change : std::uint8_t { kNone, kSet, kRestore };  // kRestore: put the original back
 
 struct LogLine {
     bool warning = false;  // else LOG
@@ -186,6 +188,7 @@ class Tuner {
     Bytes LowestSize(Bytes need) const noexcept;
     void Lower(DecisionCause cause, Bytes size, const Reason& why, Journal& journal, Orders& orders) noexcept;
     void Begin(Change change, std::int64_t decision, Bytes size, Orders& orders) noexcept;
+    void Forget() noexcept;
     bool AdoptIntention(Journal& journal) noexcept;
     void Withdraw(DecisionRecord record, Journal& journal, Orders& orders) noexcept;
     void VerifyPending(Journal& journal, Orders& orders) noexcept;
@@ -227,6 +230,7 @@ class Tuner {
     Bytes cut_wanted_ = 0;  // a raise that was due asked for more than the ceiling
     Micros cut_at_ = 0;
     Micros apply_time_ = 0;  // how long the last change took to work
+    bool looked_ = false;   // past the first look
     State state_ = State::kStarting;
     Timestamp state_since_ = 0;
     Micros last_warned_[8] = {};

@@ -38,6 +38,7 @@ struct Standing {
     Bytes file_size;
     double replay_seen;
     Bytes intended_size;
+    Change intended;
 };
 
 class Writer {
@@ -117,6 +118,7 @@ void Mend(RecoverySamples& recoveries) noexcept {
 void Mend(CycleMemory& cycles) noexcept { Mend(cycles.counters.known); }
 void Mend(Standing& standing) noexcept {
     Mend(standing.held);
+    Mend(standing.intended, Change::kRestore);
     standing.held_reason.Terminate();
     standing.last_error.Terminate();
 }
@@ -153,6 +155,7 @@ void ReadSection(const SectionHead& head, const std::byte* bytes, TunerMemory& m
             memory.file_size = standing.file_size;
             memory.replay_seen = standing.replay_seen;
             memory.intended_size = standing.intended_size;
+            memory.intended = standing.intended;
             break;
         }
         case SectionId::kTotals: journal.totals = Read<Totals>(bytes, head.element_size); break;
@@ -192,6 +195,7 @@ std::size_t EncodeHistory(const TunerMemory& memory, const Journal& journal, std
     standing.file_size = memory.file_size;
     standing.replay_seen = memory.replay_seen;
     standing.intended_size = memory.intended_size;
+    standing.intended = memory.intended;
     writer.One(SectionId::kOriginal, memory.original);
     writer.One(SectionId::kIdentity, memory.identity);
     writer.One(SectionId::kRecoveries, memory.recoveries);

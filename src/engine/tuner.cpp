@@ -162,7 +162,8 @@ void Tuner::Raise(const Proposal& proposal, Bytes size, const Ceiling& limit, co
 // From here on until VerifyPending() a change is under way: first on disk, then in the server.
 void Tuner::Begin(Change change, std::int64_t decision, Bytes size, Orders& orders) noexcept {
     pending_ = {true, change, decision, size, tracker_.latest().now};
-    memory_.intended_size = change == Change::kSet ? size : 0;
+    memory_.intended = change;
+    memory_.intended_size = size;
     orders.change = change;
     orders.decision = decision;
     orders.size = size;

@@ -49,15 +49,13 @@ void Tuner::VerifyPending(Journal& journal, Orders& orders) noexcept {
         if (pending_.change == Change::kRestore) memory_.original = Original();
         if (pending_.change == Change::kSet) apply_time_ = waited;
         memory_.last_size = size;
-        pending_.active = false;
-        memory_.intended_size = 0;
+        Forget();
         orders.save = true;
         return;
     }
     if (size != memory_.last_size) {  // a third value: somebody else was faster; NoticeOthers() goes on from here
         if (record != nullptr) record->outcome = Outcome::kOverridden;
-        pending_.active = false;
-        memory_.intended_size = 0;
+        Forget();
         orders.save = true;
         return;
     }
@@ -76,6 +74,7 @@ void Tuner::ChangeFailed(const char* error, const char* hint, Journal& journal, 
     failure_.what.Set("%s", error);
     failure_.hint.Set("%s", hint);
     RecordFailure(Outcome::kFailed, journal, orders);
+    Forget();  // nothing was written
     UpdateState(journal, orders);
 }
 
@@ -86,7 +85,6 @@ void Tuner::RecordFailure(Outcome outcome, Journal& journal, Orders& orders) noe
     }
     ++journal.totals.failed;
     pending_.active = false;
-    memory_.intended_size = 0;
     retry_at_ = tracker_.latest().now + kRetryAfter;
     orders.save = true;
 }
@@ -106,17 +104,28 @@ void Tuner::Hold() noexcept {
     memory_.held_since = tracker_.latest().wall;
 }
 
-// The server went down between walsizer's ALTER SYSTEM and the note of its outcome.
+void Tuner::Forget() noexcept {
+    pending_.active = false;
+    memory_.intended = Change::kNone;
+    memory_.intended_size = 0;
+}
+
+// The server went down between walsizer's ALTER SYSTEM and the note of its outcome, or its reload applied nothing until
+// somebody mended a file.
 bool Tuner::AdoptIntention(Journal& journal) noexcept {
     const Bytes size = tracker_.latest().server.max_wal_size;
-    const bool ours = size == memory_.intended_size;
-    memory_.intended_size = 0;
-    if (!ours) return false;
-    ++(size < memory_.last_size ? journal.totals.lowered : journal.totals.raised);
-    memory_.last_size = size;
-    if (journal.decisions.size() > 0 && journal.decisions.Newest(0).new_size == size)
-        journal.decisions.Newest(0).outcome = Outcome::kEffective;
-    return true;
+    // After a restart an undone value is whatever the files say.
+    const bool ours = (memory_.intended != Change::kNone && size == memory_.intended_size) ||
+                      (memory_.intended == Change::kRestore && !looked_);
+    if (ours) {
+        ++(size < memory_.last_size ? journal.totals.lowered : journal.totals.raised);
+        memory_.last_size = size;
+        if (memory_.intended == Change::kRestore) memory_.original = Original();
+        if (journal.decisions.size() > 0 && journal.decisions.Newest(0).new_size == size)
+            journal.decisions.Newest(0).outcome = Outcome::kEffective;
+    }
+    Forget();
+    return ours;
 }
 
 void Tuner::NoticeOthers(Journal& journal, Orders& orders) noexcept {
@@ -125,9 +134,11 @@ void Tuner::NoticeOthers(Journal& journal, Orders& orders) noexcept {
     if (before == 0) memory_.last_size = size;
     if (pending_.active) return;
     if (before == 0 || size == before) {
-        memory_.intended_size = 0;  // it was never carried out
+        if (!looked_) Forget();  // the last life's intention was never carried out
+        looked_ = true;
         return;
     }
+    looked_ = true;
     if (AdoptIntention(journal)) {
         orders.save = true;
         return;
@@ -197,7 +208,7 @@ void Tuner::AnnounceState(const Reason& why, const Need& need, Journal& journal,
     const Bytes wanted = std::max(need.size, cut_wanted_);
     Micros& warned = last_warned_[static_cast<unsigned>(state_)];
     const bool news = warned == 0 || seen.now - warned >= kWarnAgainAfter;
-    if (state_ != State::kHeld && news) {  // held has its own row: external or undo
+    if (state_ != State::kHeld) {  // held has its own row: external or undo
         DecisionRecord record = NewDecision(state_ == State::kBlocked ? Action::kBlocked : Action::kHold,
                                             DecisionCause::kThreshold, journal);
         if (settings_.anticipate) record.cause = DecisionCause::kAnticipate;
