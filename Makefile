@@ -15,8 +15,8 @@ WARNINGS = -Wall -Wextra $(if $(WERROR),-Werror)
 STANDARD = -std=c++20
 
 PG_CPPFLAGS = -Iinclude -DWALSIZER_VERSION='"$(WALSIZER_VERSION)"'
-# Server headers up to 15 use `register`; -fno-rtti because nothing here needs type information at run time.
-PG_CXXFLAGS = $(STANDARD) $(WARNINGS) -Wno-register -fno-rtti
+# Server headers up to 15 use `register`. No exception may cross into the server: none can be written here.
+PG_CXXFLAGS = $(STANDARD) $(WARNINGS) -Wno-register -fno-rtti -fno-exceptions
 # The C++ runtime goes into the library: an upgrade of the operating system must not stop a server from starting.
 # Its symbols stay inside, so that other C++ extensions keep their own.
 SHLIB_LINK = -static-libgcc -Wl,-Bstatic -lstdc++ -Wl,-Bdynamic -Wl,--exclude-libs,ALL

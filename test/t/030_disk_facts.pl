@@ -168,9 +168,10 @@ subtest 'max_slot_wal_keep_size' => sub {
 	advance($node, 1);
 	is_held_by($node, 'replication slot dead_standby', 'within the bound');
 	set($node, 'max_slot_wal_keep_size', '6MB');
+	is_held_by($node, 'replication slot dead_standby', 'beyond the bound, and no checkpoint since', 6 * MB);
 	advance($node, 1);
 	is(value($node, 'SELECT wal_status FROM pg_replication_slots'), 'lost', 'the server gives the slot up');
-	is_held_by($node, undef, 'beyond the bound', 0);
+	is_held_by($node, undef, 'given up', 0);
 	$node->safe_psql('postgres', q{SELECT pg_drop_replication_slot('dead_standby')});
 };
 
@@ -257,6 +258,21 @@ subtest 'a standby, and its promotion' => sub {
 	};
 	$restartpoint->(3);
 	is_held_by($standby, undef, 'a plain standby', 0);
+
+	# A former primary may have .ready files; with archive_mode = on they hold nothing as long as it is a standby.
+	set($standby, 'wal_keep_size', '4MB');
+	$restartpoint->(6);
+	is_held_by($standby, 'wal_keep_size', 'wal_keep_size on the standby');
+	$standby->stop;
+	my ($done) = sort glob($standby->data_dir . '/pg_wal/archive_status/*.done');
+	rename $done, $done =~ s/done$/ready/r or die "cannot rename $done: $!";
+	$standby->start;
+	look($standby);
+	is(scalar(ready($standby)), 1, 'there is a .ready file');
+	is_held_by($standby, 'wal_keep_size', 'beside a .ready file');
+	set($standby, 'wal_keep_size', '0');
+	$restartpoint->(2);
+	is_held_by($standby, undef, 'wal_keep_size back to 0', 0);
 
 	$standby->safe_psql('postgres', q{SELECT pg_create_physical_replication_slot('cascade', true)});
 	$restartpoint->(4);
