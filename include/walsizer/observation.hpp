@@ -42,4 +42,8 @@ struct Observation {
     VolumeFacts volume;  // known only at looks that read it
 };
 
+// Whether a server can be in this state at all, `now` not before `latest`. The engine's arithmetic relies on it; what
+// is not plausible is not looked at.
+bool IsPlausible(const Observation& seen, Micros latest) noexcept;
+
 }  // namespace walsizer

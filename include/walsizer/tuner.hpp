@@ -160,6 +160,7 @@ class Tuner {
         std::int64_t decision = 0;
         Bytes size = 0;
         Micros since = 0;
+        Bytes file_size_before = 0;  // a withdrawal: what the files said before somebody edited them
     };
     // In a dry run the server's redo point moves when the real, smaller trigger says so; this one does not.
     struct VirtualCycle {
@@ -179,6 +180,7 @@ class Tuner {
         Micros grown_at = 0;
     };
 
+    Orders Puzzled(Orders orders, const Observation& seen) noexcept;
     void FollowDryRun(const TrackerEvents& events) noexcept;
     void FollowVolume() noexcept;
     void FollowReplay() noexcept;

@@ -11,6 +11,8 @@ namespace {
 constexpr Micros kTimerSlack = 2 * kSecond;
 // A cycle shorter than this share of the timeout inflates its WAL with repeated full-page images.
 constexpr double kWholeCycle = 0.8;
+// More checkpoints between two looks are not believed.
+constexpr std::int64_t kMostSteps = 100000;
 // Nothing was heard of a backend with an older setting for this long: it is taken to be gone.
 constexpr Micros kOldTriggerLife = 10 * kMinute;
 
@@ -31,8 +33,8 @@ CycleTracker::CounterSteps CycleTracker::StepCounters(const Observation& seen) n
     const bool continuous = before.known && before.reset_at == seen.counters.reset_at &&
                             seen.counters.timed >= before.timed && seen.counters.requested >= before.requested;
     if (continuous) {
-        steps.timed = seen.counters.timed - before.timed;
-        steps.requested = seen.counters.requested - before.requested;
+        steps.timed = std::min(seen.counters.timed - before.timed, kMostSteps);
+        steps.requested = std::min(seen.counters.requested - before.requested, kMostSteps);
     } else {
         // Reset, or lost in a crash: a new baseline. The redo point still shows every checkpoint.
         owed_requested_ = owed_timed_ = 0;
@@ -237,7 +239,7 @@ void CycleTracker::StandStill(const Observation& seen, CounterSteps steps, Ring<
     CheckpointRecord& newest = rows.Newest(0);
     const bool same_cause = newest.redo == cycle_.redo && newest.cause != CheckpointCause::kTime &&
                             (newest.cause != CheckpointCause::kWal ||
-                             newest.wal_bytes >= newest.trigger_size * (newest.count + steps.requested));
+                             newest.wal_bytes / (newest.count + steps.requested) >= newest.trigger_size);
     if (same_cause) {
         newest.count += static_cast<std::int32_t>(steps.requested);
         events.settled.Add(newest.cause, steps.requested);

@@ -53,7 +53,7 @@ Text<256> Describe(const Ceiling& ceiling, const LimitFacts& facts) noexcept {
                         SizeText(facts.volume.free).c_str());
     switch (ceiling.governs) {
         case Limit::kMax:
-            return text.Set("the max ceiling governs (walsizer.max is %s)", SizeText(facts.settings.max).c_str());
+            return text.Set("the max ceiling of %s governs (walsizer.max)", SizeText(ceiling.size).c_str());
         case Limit::kDisk:
             text.Set("the disk ceiling of %s governs (pg_wal's volume has %s free, %s of it reserved",
                      SizeText(ceiling.size).c_str(), SizeText(facts.volume.free).c_str(),

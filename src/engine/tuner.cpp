@@ -55,8 +55,23 @@ bool Tuner::MayChange() const noexcept {
            failure_.what.empty() && (!tracker_.latest().in_recovery || settings_.tune_standby);
 }
 
+// Holds, and says so once an hour.
+Orders Tuner::Puzzled(Orders orders, const Observation& seen) noexcept {
+    Micros& warned = last_warned_[static_cast<unsigned>(State::kStarting)];
+    if (warned != 0 && seen.now - warned < kHour && seen.now >= warned) return orders;
+    warned = std::max<Micros>(seen.now, 1);
+    orders.AddLog(false)->message.Set("walsizer ignores a look at the server that makes no sense: WAL at %llx, redo "
+                                      "point %llx, max_wal_size %lld, segments of %lld bytes",
+                                      static_cast<unsigned long long>(seen.position),
+                                      static_cast<unsigned long long>(seen.redo),
+                                      static_cast<long long>(seen.server.max_wal_size),
+                                      static_cast<long long>(seen.server.segment_size));
+    return orders;
+}
+
 Orders Tuner::Look(const Observation& seen, const TunerSettings& settings, Journal& journal) noexcept {
     Orders orders;
+    if (!IsPlausible(seen, tracker_.latest().now)) return Puzzled(orders, seen);
     settings_ = settings;
     const TrackerEvents events = tracker_.Look(seen, journal);
     if (events.window_closed) {
@@ -161,7 +176,7 @@ void Tuner::Raise(const Proposal& proposal, Bytes size, const Ceiling& limit, co
 
 // From here on until VerifyPending() a change is under way: first on disk, then in the server.
 void Tuner::Begin(Change change, std::int64_t decision, Bytes size, Orders& orders) noexcept {
-    pending_ = {true, change, decision, size, tracker_.latest().now};
+    pending_ = {true, change, decision, size, tracker_.latest().now, 0};
     memory_.intended = change;
     memory_.intended_size = size;
     orders.change = change;

@@ -170,10 +170,11 @@ CommandResult Tuner::Shrink(const Command& command, Journal& journal, Orders& or
 // Somebody edited postgresql.conf or an include. Below walsizer's line in postgresql.auto.conf that would silently do
 // nothing.
 void Tuner::NoticeFile(Bytes size, const char* where, Journal& journal, Orders& orders) noexcept {
+    if (pending_.active) return;  // the caller comes again when it has settled
     const Bytes before = memory_.file_size;
     memory_.file_size = size;
     // Without a line of walsizer's own the edit works by itself, and NoticeOthers() sees it.
-    if (before == 0 || size == before || !memory_.original.known || pending_.active) return;
+    if (before == 0 || size == before || !memory_.original.known) return;
     const Bytes ours = tracker_.latest().server.max_wal_size;
     DecisionRecord record = NewDecision(Action::kExternal, DecisionCause::kManual, journal);
     record.reason.Set("somebody changed max_wal_size from %s to %s in %s", SizeText(before).c_str(),
@@ -198,6 +199,7 @@ void Tuner::NoticeFile(Bytes size, const char* where, Journal& journal, Orders& 
         record.reason.Append("; walsizer withdraws its own line and goes on from there");
     }
     Withdraw(record, journal, orders);
+    pending_.file_size_before = before;
 }
 
 void Tuner::Withdraw(DecisionRecord record, Journal& journal, Orders& orders) noexcept {

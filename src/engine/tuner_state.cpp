@@ -84,6 +84,8 @@ void Tuner::RecordFailure(Outcome outcome, Journal& journal, Orders& orders) noe
         record->reason.Append("; not applied: %s", failure_.what.c_str());
     }
     ++journal.totals.failed;
+    // A withdrawal that failed is due again at the next reload.
+    if (pending_.file_size_before != 0) memory_.file_size = pending_.file_size_before;
     pending_.active = false;
     retry_at_ = tracker_.latest().now + kRetryAfter;
     orders.save = true;

@@ -111,7 +111,7 @@ void walsizer_describe_source(char* buffer, size_t size) {
     const struct config_generic* setting = walsizer_find_setting("max_wal_size");
     if (setting == NULL)
         snprintf(buffer, size, "unknown");
-    else if (setting->sourcefile != NULL)
+    else if (setting->source == PGC_S_FILE && setting->sourcefile != NULL)
         snprintf(buffer, size, "%s:%d", setting->sourcefile, setting->sourceline);
     else
         snprintf(buffer, size, "%s", GucSource_Names[setting->source]);

@@ -26,9 +26,11 @@ struct FileStamp {
 
 static const char* const auto_conf = PG_AUTOCONF_FILENAME;
 
-// What the server runs with, in a context of its own that each reload resets.
+// What the server runs with, in a context of its own that each reload replaces: everything, and what the files say of
+// max_wal_size apart from postgresql.auto.conf, whose line hides them.
 static MemoryContext remembered_context = NULL;
 static FileSettings remembered = {NULL, 0, false};
+static FileSetting remembered_size = {NULL, NULL, NULL, 0};
 static FileStamp remembered_hba, remembered_ident;
 // At the worker's start: a file that is newer than the last load, so that nobody knows what in it is loaded.
 static walsizer::Text<200> unsure_file;
@@ -103,13 +105,46 @@ static FileSettings walsizer_parse_files(bool with_auto_conf) {
     return settings;
 }
 
-void walsizer_remember_files(bool just_loaded) {
-    if (remembered_context == NULL)
-        remembered_context = AllocSetContextCreate(TopMemoryContext, "walsizer configuration", ALLOCSET_SMALL_SIZES);
-    MemoryContextReset(remembered_context);
-    MemoryContext before = MemoryContextSwitchTo(remembered_context);
-    remembered = walsizer_parse_files(true);
+static const FileSetting* walsizer_lookup(const FileSettings& settings, const char* name) {
+    for (int i = 0; i < settings.count; i++)
+        if (pg_strcasecmp(settings.items[i].name, name) == 0) return &settings.items[i];
+    return NULL;
+}
+
+// An unknown name makes a reload apply nothing at all; one with a dot is some extension's.
+static const FileSetting* walsizer_find_unknown_name(const FileSettings& settings) {
+    for (int i = 0; i < settings.count; i++)
+        if (strchr(settings.items[i].name, '.') == NULL && walsizer_find_setting(settings.items[i].name) == NULL)
+            return &settings.items[i];
+    return NULL;
+}
+
+static FileSetting walsizer_find_file_size() {
+    static const FileSetting nothing = {NULL, NULL, NULL, 0};
+    const FileSettings files = walsizer_parse_files(false);
+    const FileSetting* setting = walsizer_lookup(files, "max_wal_size");
+    return setting != NULL ? *setting : nothing;
+}
+
+static void walsizer_replace_remembered() {
+    MemoryContext context = AllocSetContextCreate(TopMemoryContext, "walsizer configuration", ALLOCSET_SMALL_SIZES);
+    MemoryContext before = MemoryContextSwitchTo(context);
+    const FileSettings now = walsizer_parse_files(true);
+    // A reload of files with an error applied nothing: the server still runs with what was remembered.
+    const bool applied = now.parsed && walsizer_find_unknown_name(now) == NULL;
+    const bool use = applied || remembered_context == NULL;
+    if (use) {
+        remembered = now;
+        remembered_size = walsizer_find_file_size();
+    }
     MemoryContextSwitchTo(before);
+    MemoryContext unused = use ? remembered_context : context;
+    if (use) remembered_context = context;
+    if (unused != NULL) MemoryContextDelete(unused);
+}
+
+void walsizer_remember_files(bool just_loaded) {
+    walsizer_replace_remembered();
     remembered_hba = walsizer_stamp(HbaFileName);
     remembered_ident = walsizer_stamp(IdentFileName);
     unsure_file.clear();
@@ -125,12 +160,6 @@ void walsizer_remember_files(bool just_loaded) {
 static bool walsizer_reload_applies(const char* name) {
     const struct config_generic* setting = walsizer_find_setting(name);
     return setting == NULL || (setting->context != PGC_POSTMASTER && setting->context != PGC_INTERNAL);
-}
-
-static const FileSetting* walsizer_lookup(const FileSettings& settings, const char* name) {
-    for (int i = 0; i < settings.count; i++)
-        if (pg_strcasecmp(settings.items[i].name, name) == 0) return &settings.items[i];
-    return NULL;
 }
 
 static void walsizer_describe_pending(walsizer::Obstacle* obstacle, const FileSetting& edit, const char* verb) {
@@ -152,14 +181,6 @@ static void walsizer_compare_files(const FileSettings& now, walsizer::Obstacle* 
         if (walsizer_reload_applies(remembered.items[i].name))
             walsizer_describe_pending(obstacle, remembered.items[i], "removed");
     }
-}
-
-// An unknown name makes a reload apply nothing at all; one with a dot is some extension's.
-static const FileSetting* walsizer_find_unknown_name(const FileSettings& settings) {
-    for (int i = 0; i < settings.count; i++)
-        if (strchr(settings.items[i].name, '.') == NULL && walsizer_find_setting(settings.items[i].name) == NULL)
-            return &settings.items[i];
-    return NULL;
 }
 
 walsizer::Obstacle walsizer_find_pending_edit() {
@@ -188,6 +209,14 @@ walsizer::Obstacle walsizer_find_pending_edit() {
         return obstacle;
     }
     walsizer_compare_files(now, &obstacle);
+    // Hidden behind a line in postgresql.auto.conf, and an order all the same.
+    const FileSetting size = walsizer_find_file_size();
+    const bool same = size.value == NULL || remembered_size.value == NULL
+                          ? size.value == remembered_size.value
+                          : strcmp(size.value, remembered_size.value) == 0;
+    if (!same && obstacle.what.empty())
+        walsizer_describe_pending(&obstacle, size.value != NULL ? size : remembered_size,
+                                  size.value != NULL ? "changed" : "removed");
     return obstacle;
 }
 
@@ -195,12 +224,11 @@ walsizer::Bytes walsizer_file_max_wal_size(walsizer::Text<200>* where) {
     // xlog_internal.h: DEFAULT_MAX_WAL_SEGS segments of the default size, whatever the cluster's.
     int megabytes = 1024;
     where->Set("the files");
-    const FileSettings files = walsizer_parse_files(false);
-    const FileSetting* setting = files.parsed ? walsizer_lookup(files, "max_wal_size") : NULL;
-    if (setting != NULL) {
-        where->Set("%s:%d", setting->file, setting->line);
+    if (!remembered.parsed) return 0;
+    if (remembered_size.value != NULL) {
+        where->Set("%s:%d", remembered_size.file, remembered_size.line);
         const char* hint = NULL;
-        if (!parse_int(setting->value, &megabytes, GUC_UNIT_MB, &hint)) return 0;
+        if (!parse_int(remembered_size.value, &megabytes, GUC_UNIT_MB, &hint)) return 0;
     }
-    return files.parsed ? megabytes * walsizer::kMiB : 0;
+    return megabytes * walsizer::kMiB;
 }

@@ -60,8 +60,9 @@ walsizer::Observation walsizer_observe(bool first, bool with_volume) {
     seen.wall = GetCurrentTimestamp();
     seen.server_start = PgStartTime;
     seen.in_recovery = RecoveryInProgress();
-    seen.position = seen.in_recovery ? GetXLogReplayRecPtr(NULL) : GetXLogInsertRecPtr();
+    // The redo point first: it never lies beyond a position read after it.
     seen.redo = GetRedoRecPtr();
+    seen.position = seen.in_recovery ? GetXLogReplayRecPtr(NULL) : GetXLogInsertRecPtr();
     seen.server.max_wal_size = max_wal_size_mb * walsizer::kMiB;
     seen.server.segment_size = wal_segment_size;
     seen.server.completion_target = CheckPointCompletionTarget;

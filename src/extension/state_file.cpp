@@ -7,6 +7,7 @@
 static const char* const history_file = "pg_stat/walsizer.history";
 static const char* const temporary_file = "pg_stat/walsizer.history.tmp";
 static const char* const damaged_file = "pg_stat/walsizer.history.damaged";
+static constexpr int kept_damaged_files = 10;
 
 // Checked in this order: magic, format, length, checksum. A file of the other byte order fails at the magic.
 struct FileHead {
@@ -31,23 +32,29 @@ static char* walsizer_file_buffer() {
     return buffer;
 }
 
+// A name that nothing has: whatever was set aside before stays.
+static void walsizer_name_for_damaged(char* name, size_t size) {
+    struct stat status;
+    snprintf(name, size, "%s", damaged_file);
+    for (int i = 1; i < kept_damaged_files && lstat(name, &status) == 0; i++)
+        snprintf(name, size, "%s.%d", damaged_file, i);
+}
+
 static void walsizer_set_aside(const char* why) {
+    char name[MAXPGPATH];
+    walsizer_name_for_damaged(name, sizeof(name));
     ereport(LOG, (errmsg("walsizer sets aside its history file \"%s\": %s", history_file, why),
                   errdetail("It is kept as \"%s\"; walsizer starts with an empty history and no longer knows what "
                             "max_wal_size was before it.",
-                            damaged_file)));
-    if (rename(history_file, damaged_file) != 0)
+                            name)));
+    if (rename(history_file, name) != 0)
         ereport(LOG, (errcode_for_file_access(), errmsg("walsizer could not rename file \"%s\": %m", history_file)));
 }
 
-// Reads the whole file, of whatever size, into memory of the current context. -1: no such file or unreadable.
+// Reads the whole file, of whatever size, into memory of the current context. -1: it could not be opened (errno).
 static ssize_t walsizer_read_file(char** content) {
     const int file = BasicOpenFile(history_file, O_RDONLY | PG_BINARY);
-    if (file < 0) {
-        if (errno != ENOENT)
-            ereport(LOG, (errcode_for_file_access(), errmsg("walsizer could not open file \"%s\": %m", history_file)));
-        return -1;
-    }
+    if (file < 0) return -1;
     struct stat status;
     // A history never exceeds this by far; more is not ours.
     const off_t largest = 256 * 1024 * 1024;
@@ -80,7 +87,11 @@ static const char* walsizer_check_file(const char* content, Size size) {
 void walsizer_load_history(walsizer::TunerMemory* memory) {
     char* content = NULL;
     const ssize_t size = walsizer_read_file(&content);
-    if (size < 0) return;
+    if (size < 0) {
+        // What cannot be read cannot be replaced either: durable_rename() opens its target.
+        if (errno != ENOENT) walsizer_set_aside(strerror(errno));
+        return;
+    }
     const char* damage = walsizer_check_file(content, (Size)size);
     if (damage == NULL) {
         LWLockAcquire(walsizer_shared->lock, LW_EXCLUSIVE);
@@ -136,7 +147,7 @@ static const char* walsizer_write_file(const char* buffer, Size size) {
     }
     close(file);
     CHECK_FOR_INTERRUPTS();
-    return durable_rename(temporary_file, history_file, LOG) == 0 ? NULL : "rename";
+    return durable_rename(temporary_file, history_file, DEBUG1) == 0 ? NULL : "rename";
 }
 
 bool walsizer_save_history() {

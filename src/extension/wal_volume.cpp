@@ -139,10 +139,14 @@ static Claim walsizer_archiver_claim(const WalsizerSegments& segments) {
     Claim claim;
     WalsizerUnarchived unarchived;
     if (RecoveryInProgress() ? !XLogArchivingAlways() : !XLogArchivingActive()) return claim;
-    if (!walsizer_read_unarchived(segments.oldest, &unarchived) || unarchived.count == 0) return claim;
+    const bool known = walsizer_read_unarchived(segments.oldest, &unarchived);
+    if (known && unarchived.count == 0) return claim;
     claim.holder = walsizer::Holder::kArchiver;
     claim.bounded = false;
-    claim.from = unarchived.oldest;
+    // Not known is the worse of the two.
+    claim.from = known ? unarchived.oldest : segments.oldest;
+    claim.name.Set("archiver (archive_status cannot be read)");
+    if (!known) return claim;
     claim.name.Set("archiver (" UINT64_FORMAT " segment%s not archived, oldest %s)", unarchived.count,
                    unarchived.count == 1 ? "" : "s", unarchived.oldest_name);
     return claim;

@@ -192,6 +192,7 @@ static bool walsizer_volume_is_due(bool first, walsizer::Micros planned) {
 
 static walsizer::Micros walsizer_look(bool first) {
     static walsizer::Micros planned = walsizer::kSecond;
+    const bool was_settled = walsizer_shared->tuner.Settled();
     const walsizer::Observation seen = walsizer_observe(first, walsizer_volume_is_due(first, planned));
     const walsizer::TunerSettings settings = walsizer_settings();
     LWLockAcquire(walsizer_shared->lock, LW_EXCLUSIVE);
@@ -201,6 +202,8 @@ static walsizer::Micros walsizer_look(bool first) {
     LWLockRelease(walsizer_shared->lock);
     walsizer_carry_out(orders);
     walsizer_recheck_obstacle(seen.now);
+    // An edit that came while a change was under way waits until here.
+    if (!was_settled && walsizer_shared->tuner.Settled()) walsizer_note_file_value();
     planned = orders.next_look;
     return orders.next_look;
 }
