@@ -5,7 +5,8 @@ DATA = $(wildcard sql/walsizer--*.sql)
 OBJS = $(patsubst %.cpp,%.o,$(sort $(wildcard src/engine/*.cpp) $(wildcard src/extension/*.cpp)))
 
 # pg_regress: test/sql/*.sql against the top-level expected/; needs a server that preloads walsizer.
-REGRESS = $(sort $(basename $(notdir $(wildcard test/sql/*.sql))))
+# install comes first: it creates the extension for the others.
+REGRESS = install $(filter-out install,$(sort $(basename $(notdir $(wildcard test/sql/*.sql)))))
 REGRESS_OPTS = --inputdir=test --temp-config=test/walsizer.conf
 
 # The version stands in walsizer.control alone.
@@ -17,6 +18,8 @@ STANDARD = -std=c++20
 PG_CPPFLAGS = -Iinclude -DWALSIZER_VERSION='"$(WALSIZER_VERSION)"'
 # Server headers up to 15 use `register`. No exception may cross into the server: none can be written here.
 PG_CXXFLAGS = $(STANDARD) $(WARNINGS) -Wno-register -fno-rtti -fno-exceptions
+# clang gets flags from PGXS that only gcc knows.
+PG_CXXFLAGS += $(if $(findstring clang,$(CXX)),-Wno-unknown-warning-option -Wno-ignored-optimization-argument)
 # The C++ runtime goes into the library: an upgrade of the operating system must not stop a server from starting.
 # Its symbols stay inside, so that other C++ extensions keep their own.
 SHLIB_LINK = -static-libgcc -Wl,-Bstatic -lstdc++ -Wl,-Bdynamic -Wl,--exclude-libs,ALL

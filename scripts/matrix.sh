@@ -8,26 +8,28 @@ usage() {
   cat <<'END'
 Usage: scripts/matrix.sh [--long] [VERSION...]
 
-Tests walsizer on PostgreSQL 13, 17, 18 and 19, or on the versions named (15 as well). For each it makes a Debian
-chroot with that server and the test tools, copies the tree into it and runs scripts/test.sh there as an
-ordinary user. A chroot is kept for the next time; remove its directory to have it made anew, with the newest
-packages. Needs Debian, root (or sudo), and the right to mount. Nothing of this machine's own PostgreSQL is used.
+Tests walsizer on PostgreSQL 13, 17, 18 and 19, or on the versions named (15 as well). For each it makes a
+Debian chroot with that server and the test tools, copies the tree into it and runs scripts/test.sh there as
+an ordinary user. A chroot is kept for the next time; remove its directory to have it made anew, with the
+newest packages. Needs Debian, root (or sudo), and the right to mount. Nothing of this machine's own
+PostgreSQL is used.
 
   --long    test.sh --long: also the proofs that take minutes
 
-Environment: WALSIZER_CHROOTS (where the chroots are; default /var/cache/walsizer-chroots), WALSIZER_MIRROR (a
-Debian mirror to try before those of this machine's apt).
+Environment: WALSIZER_CHROOTS (where the chroots are; default /var/cache/walsizer-chroots), WALSIZER_MIRROR
+(a Debian mirror to try before those of this machine's apt).
 
-One line per version and kind of test; the last line is "N passed, N failed". A version whose Debian suite cannot
-be had now is named loudly, but is no failure. Exit status: 0 all well, 1 a test failed, 3 no version was tested.
+One line per version and kind of test; the last line is "N passed, N failed". A version whose Debian suite
+cannot be had now is named loudly, but is no failure. Exit status: 0 all well, 1 a test failed, 3 no version
+was tested.
 END
 }
 
-# Which Debian has which server. PostgreSQL 14 and 16 are in no Debian release. 19 is in experimental, which is
-# an addition to sid.
+# Which Debian has which server. PostgreSQL 14 and 16 are in no Debian release. 19 is in experimental, which
+# is an addition to sid.
 declare -A suites=([13]=bullseye [15]=bookworm [17]=trixie [18]=sid [19]=sid)
 
-# A hung test must not eat the time of the other versions. Many times what test.sh takes on two slow cores.
+# A hung test must not eat the time of the other versions. Several times what they take on two slow cores.
 readonly build_limit=30m
 test_limit=25m
 # One downloads while the other unpacks; more only wait for each other.
@@ -58,12 +60,12 @@ fi
 scratch=$(mktemp -d "${TMPDIR:-/tmp}/walsizer-matrix.XXXXXX") || exit
 declare -A jobs=() # process ID, and process group, by version
 
-# job VERSION LIMIT build|run ARGUMENT...: starts chroot.sh in namespaces of its own, with the chroot's lock. The
-# lock goes with the last process that has it open, however that one ends. Each link of the chain dies with the
-# one before: nothing goes on without this script.
+# job LOG VERSION LIMIT build|run ARGUMENT...: starts chroot.sh in namespaces of its own, with the chroot's
+# lock. The lock goes with the last process that has it open, however that one ends. Each link of the chain
+# dies with the one before: nothing goes on without this script.
 job() {
-  local version=$1 limit=$2 action=$3
-  shift 3
+  local log=$1 version=$2 limit=$3 action=$4
+  shift 4
   set -m
   (
     exec 9>"$chroots/$version.lock"
@@ -71,11 +73,12 @@ job() {
       say "PostgreSQL $version: waiting for another run to leave $chroots/$version" >&2
       flock 9
     fi
+    kill -0 $$ 2>/dev/null || exit # this script ended while we waited
     [[ $action == build && -d $chroots/$version ]] && exit # the other run has built it
     exec setpriv --pdeathsig TERM timeout --kill-after=60 "$limit" setpriv --pdeathsig KILL \
       unshare --mount --propagation private --pid --fork --kill-child --mount-proc --ipc \
       bash "$top/scripts/matrix/chroot.sh" "$action" "$version" "$chroots/$version" "$@" \
-      >"$chroots/$version.$action.log" 2>&1 </dev/null
+      >"$log" 2>&1 </dev/null
   ) &
   jobs[$version]=$!
   set +m
@@ -158,7 +161,7 @@ build_chroots() {
       finish_build "$(printf '%s\n' "${!jobs[@]}" | sort -n | head -n 1)"
     done
     say "PostgreSQL $version: making the chroot $chroots/$version (Debian ${suites[$version]})"
-    job "$version" "$build_limit" build "${suites[$version]}" "$mirror"
+    job "$chroots/$version.build.log" "$version" "$build_limit" build "${suites[$version]}" "$mirror"
   done
   for version in "${!jobs[@]}"; do finish_build "$version"; done
 }
@@ -188,10 +191,11 @@ passed=0 failed=0 tested=0
 result_lines() { sed -nE "s/^($1[0-9]+ passed, [0-9]+ failed)( .*)?\$/\\1/p" "$2"; }
 
 test_version() {
-  local version=$1 log=$chroots/$1.run.log status line began=$SECONDS
-  job "$version" "$test_limit" run "$scratch/tree.tar" "${long[@]}"
+  local version=$1 log=$scratch/$1.log kept=$chroots/$1.run.log status line began=$SECONDS
+  job "$log" "$version" "$test_limit" run "$scratch/tree.tar" "${long[@]}"
   wait "${jobs[$version]}"
   status=$?
+  cp "$log" "$kept" # another run may have this chroot by now, and write there too
   unset "jobs[$version]"
   tested=$((tested + 1))
   while read -r line; do say "PostgreSQL $version  $line"; done < <(result_lines '[a-z]+: ' "$log")
@@ -210,7 +214,7 @@ test_version() {
   say "PostgreSQL $version  all: $line ($((SECONDS - began)) s)"
   ((status == 0)) && return
   tail -n 400 "$log" | cut -c1-200 | sed "s/^/   $version | /"
-  say "   the whole log: $log"
+  say "   the whole log: $kept"
 }
 
 mkdir -p "$chroots" || die "cannot make $chroots"

@@ -32,7 +32,7 @@ struct Observation {
     Timestamp server_start = 0;  // tells a restart of the server from a restart of the observer
     Lsn position = 0;        // end of WAL: inserted on a primary, replayed in recovery
     Lsn redo = 0;            // redo point of the latest checkpoint or restartpoint, started or completed
-    Micros redo_age = -1;    // how long ago that checkpoint started; -1 unknown. Read at the first look only.
+    Micros redo_age = -1;    // how long ago that checkpoint, or the server, started; -1 unknown. First look only.
     bool in_recovery = false;
     ServerSettings server;
     CheckpointCounters counters;

@@ -19,7 +19,7 @@ struct HeldWal {
     Bytes bytes = 0;      // segments older than the last completed checkpoint's redo point
     Holder holder = Holder::kNone;
     bool bounded = true;  // the holder cannot grow beyond a setting
-    Text<80> name;        // "replication slot standby1", "archiver (12 segments not archived)", "wal_keep_size"
+    Text<128> name;       // "replication slot standby1", "archiver (12 segments not archived)", "wal_keep_size"
 };
 
 struct VolumeFacts {

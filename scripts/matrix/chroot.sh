@@ -63,8 +63,8 @@ in_chroot() {
 apt() { in_chroot apt-get --yes --quiet=2 -o Dpkg::Use-Pty=0 "$@"; }
 install() { apt install --no-install-recommends "$@"; }
 
-# Debian's main archive alone: the updates in between are at times not complete on a mirror, least of all those
-# of an old release.
+# Debian's main archive alone: the updates in between are at times not complete on a mirror, least of all
+# those of an old release.
 configure_apt() { # configure_apt SUITE MIRROR
   {
     echo "deb $2 $1 main"
@@ -115,15 +115,16 @@ build() { # build SUITE MIRROR
   incomplete=
 }
 
-# pgTAP for a server is SQL alone. Where Debian has no package for this version yet, one is made from that of
-# the newest version which has it.
+# pgTAP for a server is SQL alone. Where Debian has no package for this version yet, one is made from that
+# of the newest version which has it.
 install_pgtap() {
   local package=postgresql-$version-pgtap newest directory=$root/tmp/pgtap
   if in_chroot apt-cache show "$package" >/dev/null 2>&1; then
     install "$package"
     return
   fi
-  newest=$(in_chroot apt-cache pkgnames postgresql- | grep -xE 'postgresql-[0-9]+-pgtap' | sort -V | tail -n 1)
+  newest=$(in_chroot apt-cache pkgnames postgresql- | grep -xE 'postgresql-[0-9]+-pgtap' | sort -V |
+    tail -n 1)
   if [[ -z $newest ]]; then
     echo "Debian has no pgTAP for any PostgreSQL here"
     return 1

@@ -27,8 +27,10 @@ Bytes DiskReserve(const TunerSettings& settings, const VolumeFacts& volume) noex
 
 Bytes DiskCeiling(const LimitFacts& facts) noexcept {
     if (!facts.volume.known || facts.settings.disk_reserve == 0) return kLargestMaxWalSize;
-    const Bytes usable = facts.volume.free - DiskReserve(facts.settings, facts.volume) + facts.volume.wal_dir_size -
-                         facts.volume.held.bytes;
+    // Old segments that nobody holds are about to be recycled: they are in the way for a second after a checkpoint.
+    const Bytes held = facts.volume.held.holder == Holder::kNone ? Bytes{0} : facts.volume.held.bytes;
+    const Bytes usable =
+        facts.volume.free - DiskReserve(facts.settings, facts.volume) + facts.volume.wal_dir_size - held;
     return static_cast<Bytes>(static_cast<double>(std::max<Bytes>(usable, 0)) / kSoftLimit);
 }
 
@@ -53,7 +55,7 @@ Text<256> Describe(const Ceiling& ceiling, const LimitFacts& facts) noexcept {
                         SizeText(facts.volume.free).c_str());
     switch (ceiling.governs) {
         case Limit::kMax:
-            return text.Set("the max ceiling of %s governs (walsizer.max)", SizeText(ceiling.size).c_str());
+            return text.Set("the max ceiling governs (walsizer.max is %s)", SizeText(facts.settings.max).c_str());
         case Limit::kDisk:
             text.Set("the disk ceiling of %s governs (pg_wal's volume has %s free, %s of it reserved",
                      SizeText(ceiling.size).c_str(), SizeText(facts.volume.free).c_str(),

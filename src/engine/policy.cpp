@@ -25,6 +25,8 @@ constexpr int kSmallestStep = 8;
 // One look ahead may double; a reaction comes later and knows a whole cycle, so it may go further.
 constexpr int kAnticipateFactor = 2;
 constexpr int kReactFactor = 4;
+// A cycle of at least this part of checkpoint_timeout shows how its full-page images fade.
+constexpr Micros kBelievedShare = 6;
 
 Bytes Grown(Bytes size, const ServerSettings& server) noexcept {
     return RoundUpToSegments(static_cast<double>(size) * (1.0 + 1.0 / kSmallestStep), server);
@@ -35,10 +37,12 @@ Bytes Times(Bytes size, int factor, const ServerSettings& server) noexcept {
 }
 
 // A reaction's step. One that stops just short would be followed by one forced checkpoint per window: go all the way
-// where it leaves less than half of itself.
-Bytes ReactStep(Bytes size, Bytes wanted, const ServerSettings& server) noexcept {
+// where that is not much farther, if enough of a timeout was seen to believe the figure.
+Bytes ReactStep(Bytes size, Bytes wanted, const Tracker& tracker) noexcept {
+    const ServerSettings& server = tracker.latest().server;
     const Bytes step = Times(size, kReactFactor, server);
-    return wanted <= step + step / 2 ? std::max(step, wanted) : step;
+    const bool believed = tracker.last_forced_cycle().elapsed * kBelievedShare >= server.checkpoint_timeout;
+    return believed && wanted <= step + step / 2 ? std::max(step, wanted) : step;
 }
 
 // What the last forced cycle would have needed to last until the timer.
@@ -109,7 +113,7 @@ Proposal ReactToThreshold(const Race& race, std::int64_t forced, const Tracker& 
     proposal.raise = true;
     proposal.cause = DecisionCause::kThreshold;
     proposal.wanted = std::max(SizeOfLastForcedCycle(tracker), Grown(race.size, server));
-    proposal.step = ReactStep(race.size, proposal.wanted, server);
+    proposal.step = ReactStep(race.size, proposal.wanted, tracker);
     proposal.evidence.Set("WAL forced %lld checkpoint%s within one checkpoint_timeout of %s (threshold %d); the last "
                           "after %s of WAL in %s (trigger %s)",
                           static_cast<long long>(forced), forced == 1 ? "" : "s",
@@ -138,7 +142,7 @@ Proposal ReactToRatio(const Race& race, const CheckpointCounts& recent, const Tr
     if (proposal.wanted <= race.size) return proposal;
     proposal.raise = true;
     proposal.cause = DecisionCause::kRatio;
-    proposal.step = ReactStep(race.size, proposal.wanted, server);
+    proposal.step = ReactStep(race.size, proposal.wanted, tracker);
     proposal.evidence.Set("WAL forced %lld of the last %lld checkpoints (accepted share %.0f %%); the last after %s "
                           "of WAL in %s (trigger %s)",
                           static_cast<long long>(recent.wal_forced), static_cast<long long>(recent.effective()),

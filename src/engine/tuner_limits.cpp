@@ -11,6 +11,8 @@ namespace {
 constexpr double kWorthGivingBack = 7.0 / 8;
 // "Far below": less than two thirds of max_wal_size would do.
 constexpr double kFarBelow = 2.0 / 3;
+// An unbounded holder of less than this part of max_wal_size is a consumer at work.
+constexpr Bytes kSlightlyLate = 16;
 // Replay has to keep pace this long to count as sustained.
 constexpr Micros kSustained = 30 * kSecond;
 
@@ -98,7 +100,9 @@ bool Tuner::GiveBack(Journal& journal, Orders& orders) noexcept {
     const LimitFacts facts = limit_facts();
     if (!memory_.original.known || !tracker_.latest().volume.known || virtual_.size != 0) return false;
     // Lowering while somebody keeps WAL makes more checkpoints, more full-page images and so more WAL to keep.
-    const bool recyclable = facts.volume.held.bounded && !facts.holder_grows;
+    // A consumer that is some segments late is none.
+    const HeldWal& held = facts.volume.held;
+    const bool recyclable = !facts.holder_grows && (held.bounded || held.bytes < facts.present_size / kSlightlyLate);
     const Bytes disk = RoundDownToSegments(DiskCeiling(facts), facts.server);
     const Bytes size = facts.present_size;
     if (!recyclable || disk >= size) return false;

@@ -2,6 +2,7 @@
 
 #include <time.h>
 
+#include "shared_state.hpp"
 #include "wal_volume.hpp"
 
 walsizer::Micros walsizer_monotonic_clock() {
@@ -10,7 +11,8 @@ walsizer::Micros walsizer_monotonic_clock() {
     return (walsizer::Micros)now.tv_sec * walsizer::kSecond + now.tv_nsec / 1000;
 }
 
-// The control file tells when the checkpoint of the present redo point started; unknown while a newer one runs.
+// How long PostgreSQL's timer has been running for the present redo point, from the checkpoint's start in the control
+// file; unknown while a newer one runs.
 static walsizer::Micros walsizer_redo_age(walsizer::Lsn redo) {
     bool crc_ok = false;
     walsizer::Micros age = -1;
@@ -21,7 +23,9 @@ static walsizer::Micros walsizer_redo_age(walsizer::Lsn redo) {
         if (seconds >= 0 && seconds <= 86400) age = seconds * walsizer::kSecond;
     }
     pfree(control);
-    return age;
+    // The checkpointer's timer begins when it starts, however old the last checkpoint is.
+    const walsizer::Micros up = walsizer_monotonic_clock() - walsizer_shared->recovery_start.at;
+    return age < 0 ? age : Min(age, up);
 }
 
 static bool walsizer_statistics_are_due(const walsizer::Observation& seen) {
@@ -54,7 +58,7 @@ static bool walsizer_replay_is_current(walsizer::Lsn replayed, TimestampTz now) 
     return last_commit != 0 && !TimestampDifferenceExceeds(last_commit, now, fresh_ms);
 }
 
-walsizer::Observation walsizer_observe(bool first, bool with_volume) {
+walsizer::Observation walsizer_observe(bool first) {
     walsizer::Observation seen;
     seen.now = walsizer_monotonic_clock();
     seen.wall = GetCurrentTimestamp();
@@ -69,7 +73,7 @@ walsizer::Observation walsizer_observe(bool first, bool with_volume) {
     seen.server.checkpoint_timeout = CheckPointTimeout * walsizer::kSecond;
     if (first) seen.redo_age = walsizer_redo_age(seen.redo);
     if (seen.in_recovery) seen.replay_current = walsizer_replay_is_current(seen.position, seen.wall);
-    if (with_volume) seen.volume = walsizer_read_volume();
+    seen.volume = walsizer_read_volume();
     if (walsizer_statistics_are_due(seen)) {
         pgstat_clear_snapshot();
         walsizer_read_counters(&seen.counters);

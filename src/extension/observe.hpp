@@ -8,5 +8,4 @@ walsizer::Micros walsizer_monotonic_clock();
 
 // `first`: also finds out how old the present checkpoint is. Cheap: shared memory and a clock, no SQL; up to
 // PostgreSQL 14 statistics are read only when the redo point has moved and some seconds later.
-// `with_volume`: also reads pg_wal's volume.
-walsizer::Observation walsizer_observe(bool first, bool with_volume);
+walsizer::Observation walsizer_observe(bool first);

@@ -1,7 +1,7 @@
 // What lies in pg_wal and in its archive_status.
 #pragma once
 
-#include "compat_wal.hpp"
+#include "compat.hpp"
 #include "walsizer/units.hpp"
 
 struct WalsizerSegments {

@@ -180,20 +180,9 @@ static void walsizer_begin() {
     walsizer_note_configuration(false);
 }
 
-// The volume is read anew at each look that matters: when a decision may be near, and every ten seconds otherwise.
-static bool walsizer_volume_is_due(bool first, walsizer::Micros planned) {
-    static walsizer::Micros read_at = 0;
-    const walsizer::Micros since = walsizer_monotonic_clock() - read_at;
-    const bool near = planned < walsizer::kSecond && since >= walsizer::kSecond / 4;
-    if (!first && !near && since < 10 * walsizer::kSecond) return false;
-    read_at = walsizer_monotonic_clock();
-    return true;
-}
-
 static walsizer::Micros walsizer_look(bool first) {
-    static walsizer::Micros planned = walsizer::kSecond;
     const bool was_settled = walsizer_shared->tuner.Settled();
-    const walsizer::Observation seen = walsizer_observe(first, walsizer_volume_is_due(first, planned));
+    const walsizer::Observation seen = walsizer_observe(first);
     const walsizer::TunerSettings settings = walsizer_settings();
     LWLockAcquire(walsizer_shared->lock, LW_EXCLUSIVE);
     walsizer::Journal journal = walsizer_journal();
@@ -204,7 +193,6 @@ static walsizer::Micros walsizer_look(bool first) {
     walsizer_recheck_obstacle(seen.now);
     // An edit that came while a change was under way waits until here.
     if (!was_settled && walsizer_shared->tuner.Settled()) walsizer_note_file_value();
-    planned = orders.next_look;
     return orders.next_look;
 }
 

@@ -60,10 +60,10 @@ subtest 'an unknown name is refused' => sub {
 };
 
 subtest 'sizes take units' => sub {
-	value($node, q{ALTER SYSTEM SET walsizer.max = '3GB'});
+	value($node, q{ALTER SYSTEM SET walsizer.max = '256MB'});
 	$node->reload;
-	ok( eventually('the new ceiling in the status', sub { status($node)->{ceiling} == 3 * 1024 * MB }),
-		'walsizer.max = 3GB is the ceiling after a reload');
+	ok( eventually('the new ceiling in the status', sub { status($node)->{ceiling} == 256 * MB }),
+		'walsizer.max = 256MB is the ceiling after a reload');
 	is(status($node)->{limited_by}, 'max', 'and is named as what limits');
 	value($node, 'ALTER SYSTEM RESET walsizer.max');
 	$node->reload;

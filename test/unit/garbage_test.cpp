@@ -34,6 +34,10 @@ class Garbage {
         }
     }
 
+    static void Count(std::int64_t& counter, std::int64_t by) {
+        if (counter <= std::numeric_limits<std::int64_t>::max() - by) counter += by;
+    }
+
     void Step(Observation& seen) {
         seen.now += Chance(90) ? Below(2 * kSecond) : Chance(50) ? Below(kHour) : 0;
         if (Chance(2)) seen.now = extreme_ ? Any() / 4 : seen.now + Below(24 * kHour);
@@ -48,15 +52,15 @@ class Garbage {
         if (Chance(1)) seen.server_start = Any();
         CheckpointCounters& counters = seen.counters;
         counters.known = !Chance(20);
-        counters.timed += Below(2);
-        counters.requested += Chance(20) ? Below(5) : 0;
+        Count(counters.timed, Below(2));
+        Count(counters.requested, Chance(20) ? Below(5) : 0);
         if (Chance(1)) counters.timed = Any();
         if (Chance(1)) counters.requested = Any();
         if (Chance(1)) counters.buffers_written = Any();
         if (Chance(1)) counters.reset_at = Any();
         seen.wal.known = !Chance(20);
-        seen.wal.bytes += Below(10 * kMiB);
-        seen.wal.fpi_bytes += Below(5 * kMiB);
+        Count(seen.wal.bytes, Below(10 * kMiB));
+        Count(seen.wal.fpi_bytes, Below(5 * kMiB));
         if (Chance(1)) seen.wal.bytes = Any();
         if (Chance(1)) seen.wal.fpi_bytes = Any();
         if (Chance(2)) Configure(seen.server);

@@ -7,6 +7,7 @@ use strict;
 use warnings;
 
 use FindBin;
+use WalsizerTest;    # now: what it builds on wants to be there before the run begins
 
 $ENV{WALSIZER_TEST_STATEMENT_SECONDS} = 20;
 my $test = "$FindBin::RealBin/../012_long_statement.pl";
