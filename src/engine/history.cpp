@@ -216,13 +216,13 @@ bool DecodeHistory(const std::byte* bytes, std::size_t size, TunerMemory& memory
         SectionHead head;
         if (size - at < sizeof(head)) break;
         std::memcpy(&head, bytes + at, sizeof(head));
-        at += sizeof(head);
+        const std::size_t body = at + sizeof(head);
         const std::size_t length = std::size_t{head.element_size} * head.count;
-        if (length > size - at || (head.count > 0 && head.element_size == 0)) break;
+        if (length > size - body || (head.count > 0 && head.element_size == 0)) break;
         // A single value needs one element to be read at all.
-        if (head.count > 0) ReadSection(head, bytes + at, memory, journal);
+        if (head.count > 0) ReadSection(head, bytes + body, memory, journal);
         has_standing = has_standing || head.id == static_cast<std::uint32_t>(SectionId::kStanding);
-        at += length;
+        at = body + length;
     }
     if (at == size && has_standing) return true;
     Forget(memory, journal);

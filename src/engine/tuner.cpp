@@ -10,6 +10,7 @@ namespace {
 // measured, half a second is assumed, and twice the last one afterwards.
 constexpr Micros kAssumedReload = kSecond / 2;
 constexpr Micros kLongestReload = 10 * kSecond;
+constexpr Bytes kSmallestDiskStep = 8;
 // While a change is on its way, look often enough to see it arrive.
 constexpr Micros kPendingLook = 100 * kMillisecond;
 
@@ -128,6 +129,9 @@ std::int64_t Tuner::Decide(const Proposal& proposal, const Race& race, Journal& 
     }
     // Never lower: a value that somebody set above the ceiling stays.
     if (size <= race.size) return 0;
+    // The disk ceiling moves with everything that is written to the volume: not every megabyte is worth a reload.
+    const bool small = size - race.size < race.size / kSmallestDiskStep;
+    if (next > limit.size && limit.governs == Limit::kDisk && small) return 0;
     Raise(proposal, size, limit, race, journal, orders);
     return journal.totals.decisions;
 }

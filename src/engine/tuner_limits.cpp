@@ -114,7 +114,8 @@ bool Tuner::GiveBack(Journal& journal, Orders& orders) noexcept {
     const double worth = static_cast<double>(size) * kWorthGivingBack;
     if (target >= size || (static_cast<double>(target) > worth && target != memory_.original.size)) return false;
     Reason why;
-    why.Set("%s; need is %s", Describe({disk, Limit::kDisk, false}, facts).c_str(), SizeText(need.size).c_str());
+    const Ceiling shown = {std::max(disk, SmallestMaxWalSize(facts.server)), Limit::kDisk, false};
+    why.Set("%s; need is %s", Describe(shown, facts).c_str(), SizeText(need.size).c_str());
     Lower(DecisionCause::kDisk, target, why, journal, orders);
     return true;
 }
