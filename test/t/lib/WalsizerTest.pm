@@ -34,6 +34,7 @@ use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
 use Time::HiRes qw(time usleep);
+use WalsizerOldNodes ();
 
 our @EXPORT = qw(
   MB
