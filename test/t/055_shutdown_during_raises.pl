@@ -41,7 +41,8 @@ sub time_to_stop
 	my $began = time;
 	if ($mode eq 'smart')
 	{
-		my $stop = IPC::Run::start([ 'pg_ctl', '-D', $node->data_dir, '-m', 'smart', '-t', 60, 'stop' ], '>', \undef);
+		my $out;
+		my $stop = IPC::Run::start([ 'pg_ctl', '-D', $node->data_dir, '-m', 'smart', '-t', 60, 'stop' ], '>', \$out);
 		eventually('the order', sub { log_lines($node, $offset, qr/received smart shutdown request/) });
 		$load->{run}->kill_kill(grace => 0);
 		$began = time;

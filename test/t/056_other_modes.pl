@@ -8,6 +8,7 @@ use strict;
 use warnings;
 
 use File::Find ();
+use IPC::Run ();
 use PostgreSQL::Test::Utils;
 use Test::More;
 use WalsizerDamage;
