@@ -57,6 +57,7 @@ struct TunerMemory {
     // A change that was begun and whose outcome was not seen: when it shows after a crash, or after a broken file was
     // mended, it is recognised as walsizer's own.
     Bytes intended_size = 0;
+    std::int64_t intended_decision = 0;
     Change intended = Change::kNone;
     double replay_seen = 0;  // bytes/s: the fastest sustained replay as a standby
     Reason held_reason;
@@ -232,6 +233,7 @@ class Tuner {
     Bytes cut_wanted_ = 0;  // a raise that was due asked for more than the ceiling
     Micros cut_at_ = 0;
     Micros apply_time_ = 0;  // how long the last change took to work
+    std::uint32_t puzzled_ = 0;
     bool looked_ = false;   // past the first look
     State state_ = State::kStarting;
     Timestamp state_since_ = 0;

@@ -39,6 +39,7 @@ struct Standing {
     double replay_seen;
     Bytes intended_size;
     Change intended;
+    std::int64_t intended_decision;
 };
 
 class Writer {
@@ -156,6 +157,7 @@ void ReadSection(const SectionHead& head, const std::byte* bytes, TunerMemory& m
             memory.replay_seen = standing.replay_seen;
             memory.intended_size = standing.intended_size;
             memory.intended = standing.intended;
+            memory.intended_decision = standing.intended_decision;
             break;
         }
         case SectionId::kTotals: journal.totals = Read<Totals>(bytes, head.element_size); break;
@@ -196,6 +198,7 @@ std::size_t EncodeHistory(const TunerMemory& memory, const Journal& journal, std
     standing.replay_seen = memory.replay_seen;
     standing.intended_size = memory.intended_size;
     standing.intended = memory.intended;
+    standing.intended_decision = memory.intended_decision;
     writer.One(SectionId::kOriginal, memory.original);
     writer.One(SectionId::kIdentity, memory.identity);
     writer.One(SectionId::kRecoveries, memory.recoveries);

@@ -25,8 +25,10 @@ constexpr int kSmallestStep = 8;
 // One look ahead may double; a reaction comes later and knows a whole cycle, so it may go further.
 constexpr int kAnticipateFactor = 2;
 constexpr int kReactFactor = 4;
-// A cycle of at least this part of checkpoint_timeout shows how its full-page images fade.
+// A projection from at least this part of checkpoint_timeout, with few full-page images that might still fade, is
+// believed.
 constexpr Micros kBelievedShare = 6;
+constexpr double kFewImages = 0.3;
 
 Bytes Grown(Bytes size, const ServerSettings& server) noexcept {
     return RoundUpToSegments(static_cast<double>(size) * (1.0 + 1.0 / kSmallestStep), server);
@@ -41,7 +43,9 @@ Bytes Times(Bytes size, int factor, const ServerSettings& server) noexcept {
 Bytes ReactStep(Bytes size, Bytes wanted, const Tracker& tracker) noexcept {
     const ServerSettings& server = tracker.latest().server;
     const Bytes step = Times(size, kReactFactor, server);
-    const bool believed = tracker.last_forced_cycle().elapsed * kBelievedShare >= server.checkpoint_timeout;
+    const FpiOfCycle images = tracker.LastForcedCycleFpi();
+    const bool believed = tracker.last_forced_cycle().elapsed * kBelievedShare >= server.checkpoint_timeout &&
+                          images.known && images.share < kFewImages;
     return believed && wanted <= step + step / 2 ? std::max(step, wanted) : step;
 }
 

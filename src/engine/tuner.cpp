@@ -56,11 +56,10 @@ bool Tuner::MayChange() const noexcept {
            failure_.what.empty() && (!tracker_.latest().in_recovery || settings_.tune_standby);
 }
 
-// Holds, and says so once an hour.
+// Holds, and says so about once an hour; not by the clock, which may be what makes no sense.
 Orders Tuner::Puzzled(Orders orders, const Observation& seen) noexcept {
-    Micros& warned = last_warned_[static_cast<unsigned>(State::kStarting)];
-    if (warned != 0 && seen.now - warned < kHour && seen.now >= warned) return orders;
-    warned = std::max<Micros>(seen.now, 1);
+    constexpr std::uint32_t looks_an_hour = kHour / kSecond;
+    if (puzzled_++ % looks_an_hour != 0) return orders;
     orders.AddLog(false)->message.Set("walsizer ignores a look at the server that makes no sense: WAL at %llx, redo "
                                       "point %llx, max_wal_size %lld, segments of %lld bytes",
                                       static_cast<unsigned long long>(seen.position),
@@ -122,7 +121,7 @@ Proposal Tuner::Judge(const TrackerEvents& events, const Race& race, const Journ
 std::int64_t Tuner::Decide(const Proposal& proposal, const Race& race, Journal& journal, Orders& orders) noexcept {
     const Ceiling limit = ceiling();
     const Bytes next = std::min(proposal.wanted, proposal.step);
-    const Bytes size = std::min(next, limit.size);
+    const Bytes size = std::max(std::min(next, limit.size), SmallestMaxWalSize(tracker_.latest().server));
     if (next > limit.size) {
         cut_wanted_ = proposal.wanted;
         cut_at_ = tracker_.latest().now;
@@ -183,6 +182,7 @@ void Tuner::Begin(Change change, std::int64_t decision, Bytes size, Orders& orde
     pending_ = {true, change, decision, size, tracker_.latest().now, 0};
     memory_.intended = change;
     memory_.intended_size = size;
+    memory_.intended_decision = decision;
     orders.change = change;
     orders.decision = decision;
     orders.size = size;

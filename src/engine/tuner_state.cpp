@@ -123,8 +123,8 @@ bool Tuner::AdoptIntention(Journal& journal) noexcept {
         ++(size < memory_.last_size ? journal.totals.lowered : journal.totals.raised);
         memory_.last_size = size;
         if (memory_.intended == Change::kRestore) memory_.original = Original();
-        if (journal.decisions.size() > 0 && journal.decisions.Newest(0).new_size == size)
-            journal.decisions.Newest(0).outcome = Outcome::kEffective;
+        if (DecisionRecord* record = FindDecision(memory_.intended_decision, journal); record != nullptr)
+            record->outcome = Outcome::kEffective;
     }
     Forget();
     return ours;
@@ -234,7 +234,9 @@ void Tuner::AnnounceState(const Reason& why, const Need& need, Journal& journal,
 Bytes Tuner::Recommended(const Journal& journal) const noexcept {
     const Need need = PresentNeed(tracker_, journal);
     const Bytes capped = std::min(need.size, ceiling().size);
-    return need.sound ? std::max(working_size(), capped) : working_size();
+    // An upper bound is worth telling: walsizer itself goes there in steps.
+    const bool told = need.sound || need.basis == NeedBasis::kUpperBound;
+    return told ? std::max(working_size(), capped) : working_size();
 }
 
 Reason Tuner::StateReason(const Journal& journal) const noexcept {
