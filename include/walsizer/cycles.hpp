@@ -32,6 +32,9 @@ struct FinishedCycle {
 
 struct CycleEvents {
     CheckpointCounts settled;  // counted at this look
+    // One of the forced ones reached even the trigger that is in effect now: evidence against the present setting. A
+    // cycle in which max_wal_size was raised may have been forced by the old one.
+    bool forced_at_present = false;
     bool redo_moved = false;
     bool cut_short = false;    // the cycle that ended was much shorter than checkpoint_timeout
 };

@@ -108,7 +108,11 @@ void CycleTracker::SettleOpenRow(bool requested, const Observation& seen, Ring<C
                                    seen.server.segment_size, seen.now)
                   : CheckpointCause::kTime;
     Settle(open_row_, cause, 1, rows, events);
-    if (cause == CheckpointCause::kWal) last_forced_ = open_row_cycle_;
+    if (cause == CheckpointCause::kWal) {
+        last_forced_ = open_row_cycle_;
+        events.forced_at_present |= ReachedTrigger(open_row_from_, open_row_.redo, present_segments_,
+                                                   seen.server.segment_size);
+    }
     has_open_row_ = false;
 }
 
@@ -214,7 +218,11 @@ void CycleTracker::Move(const Observation& seen, CounterSteps steps, Ring<Checkp
         const CheckpointCause cause = RequestedCause(cycle_.redo, seen.redo, cycle_.smallest_segments, count,
                                                      seen.server.segment_size, seen.now);
         Settle(row, cause, count, rows, events);
-        if (cause == CheckpointCause::kWal) last_forced_ = finished;
+        if (cause == CheckpointCause::kWal) {
+            last_forced_ = finished;
+            events.forced_at_present |= ReachedTrigger(cycle_.redo, seen.redo, present_segments_ * count,
+                                                       seen.server.segment_size);
+        }
         owed_requested_ += count - steps.requested;
     } else if (steps.timed > 0) {  // both spoke: one was the timer's, the others came on request
         Settle(row, CheckpointCause::kTime, 1, rows, events);

@@ -100,7 +100,7 @@ Proposal Tuner::Judge(const TrackerEvents& events, const Race& race, const Journ
     Proposal proposal;
     if (tracker_.latest().in_recovery)
         return events.window_closed ? JudgeStandby(race.size, tracker_, journal) : proposal;
-    const bool forced_now = dry ? virtual_.forced_now : events.cycle.settled.wal_forced > 0;
+    const bool forced_now = dry ? virtual_.forced_now : events.cycle.forced_at_present;
     // A window that closes with this look has taken this look's checkpoints along.
     const std::int64_t forced =
         dry ? virtual_.forced_in_window

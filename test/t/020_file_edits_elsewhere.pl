@@ -123,19 +123,19 @@ subtest "higher than before, below walsizer's, then a restart" => sub {
 	value($node, 'SELECT walsizer.resume()');
 };
 
-subtest "an edit that walsizer's own reload brings in is no less an order" => sub {
+subtest "an edit that nobody has loaded is in the way, though walsizer's line hides it" => sub {
 	let_it_raise();
 	my $before = max_wal_size($node);
-	# Not reloaded: as far as the server knows, walsizer's line hides it, so it is in nobody's way.
 	edit(40);
 	my $load = press($node);
-	eventually('the next raise, or the order', sub { max_wal_size($node) != $before });
-	is(soon(sub { status($node)->{state} eq 'held' && 'held' }), 'held', 'state');
+	is(soon(sub { status($node)->{state} eq 'blocked' && 'blocked' }), 'blocked', 'state');
+	like(status($node)->{reason}, qr/unfinished edit: max_wal_size was changed \(.*:\d+\)/, 'and why');
+	is(max_wal_size($node), $before, 'no raise');
 	stop_load($load);
+	$node->reload;
+	is(soon(sub { status($node)->{state} eq 'held' && 'held' }), 'held', 'loaded, it is an order');
 	runs_with(40);
 	is(auto_conf($node), '', 'walsizer withdrew its line');
-	$node->reload;
-	$node->psql('postgres', 'SELECT walsizer.undo()');
 	$node->psql('postgres', 'SELECT walsizer.resume()');
 };
 

@@ -13,7 +13,7 @@ use WalsizerFaults;
 use WalsizerTest;
 
 # No comparison with live values would survive these spellings, an include and a setting given twice.
-my $node = new_node('main', { checkpoint_timeout => '60s' });
+my $node = new_node('main', { checkpoint_timeout => '30s' });
 $node->append_conf(
 	'postgresql.conf', q{
 Work_Mem = 4096kB

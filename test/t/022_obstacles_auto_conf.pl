@@ -12,7 +12,7 @@ use Test::More;
 use WalsizerFaults;
 use WalsizerTest;
 
-my $node = new_node('main', { checkpoint_timeout => '60s' });
+my $node = new_node('main', { checkpoint_timeout => '30s' });
 my $path = conf_file($node, 'postgresql.auto.conf');
 my $elsewhere = $node->basedir . '/elsewhere.conf';
 

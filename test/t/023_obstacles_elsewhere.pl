@@ -12,7 +12,7 @@ use Test::More;
 use WalsizerFaults;
 use WalsizerTest;
 
-my $node = new_node('main', { checkpoint_timeout => '60s' });
+my $node = new_node('main', { checkpoint_timeout => '30s' });
 my $conf = conf_file($node, 'postgresql.conf');
 
 subtest 'max_wal_size on the command line' => sub {
@@ -22,6 +22,10 @@ subtest 'max_wal_size on the command line' => sub {
 	is_blocked($node, $offset, what => qr/max_wal_size is set on the server's command line/, hint => qr/command line/);
 	is(status($node)->{source}, 'command line', 'the source is named');
 	is(auto_conf($node), '', 'no line is written that would do nothing');
+	ok(soon(sub { value($node, 'SELECT count(*) FROM walsizer.windows WHERE num_wal_forced > 5') }, 60), 'a whole window of forced checkpoints');
+	look($node);
+	cmp_ok(status($node)->{recommended}, '>', 64 * MB, 'the recommendation is not lost over it');
+	unlike(value($node, 'SELECT walsizer.recommend()'), qr/'64 ?MB'/, 'in recommend(), too');
 	stop_load($load);
 	restart_node($node);
 	$load = press($node);

@@ -50,15 +50,18 @@ my $little = start_wal($node{busy}, rate => 3, seconds => 600);
 # The burst is history, as it would be after twelve timeouts.
 value($_, 'SELECT walsizer.reset()') for values %node;
 
-# shrink(), as soon as it has anything to give.
+# shrink(), as soon as nothing but the present is left to judge by: need below $enough.
 sub shrunk
 {
-	my ($node) = @_;
-	eventually('a decision of shrink()', sub {
-			value($node, 'SELECT walsizer.reset()') if status($node)->{need} > 400 * MB;
-			my ($rc) = $node->psql('postgres', 'SELECT walsizer.shrink()');
-			return $rc == 0;
-		}, 6 * TIMEOUT);
+	my ($node, $enough) = @_;
+	eventually(
+		'a decision of shrink()',
+		sub {
+			my $old_news = status($node)->{need} > $enough;
+			value($node, 'SELECT walsizer.reset()') if $old_news && value($node, 'SELECT count(*) FROM walsizer.windows');
+			return !$old_news && $node->psql('postgres', 'SELECT walsizer.shrink()') == 0;
+		},
+		6 * TIMEOUT);
 	return row($node, q{SELECT * FROM walsizer.decisions WHERE action = 'shrink' ORDER BY id DESC LIMIT 1});
 }
 
@@ -67,7 +70,7 @@ subtest 'with no need it goes back to the original, not under it' => sub {
 	{
 		my $original = $name eq 'line' ? 80 * MB : 64 * MB;
 		my $offset   = log_size($node{$name});
-		my $decision = shrunk($node{$name});
+		my $decision = shrunk($node{$name}, $original);
 		is($decision->{cause}, 'manual', "$name: somebody asked");
 		is($decision->{outcome}, 'effective', 'outcome');
 		is($decision->{new_size}, $original, 'to the original');
@@ -75,14 +78,14 @@ subtest 'with no need it goes back to the original, not under it' => sub {
 		is(max_wal_size($node{$name}), $original, 'the server runs with it');
 		is(auto_conf($node{$name}), $name eq 'line' ? $his_line : '', 'postgresql.auto.conf is what it was before walsizer');
 		is(status($node{$name})->{state}, 'tuning', 'walsizer goes on tuning');
-		is(value($node{$name}, 'SELECT num_lowered FROM walsizer.stat'), 1, 'it is counted');
+		cmp_ok(value($node{$name}, 'SELECT num_lowered FROM walsizer.stat'), '>=', 1, 'it is counted');
 		ok(scalar(log_lines($node{$name}, $offset, qr/LOG:.*walsizer lowers max_wal_size/)), 'and in the log');
 		refused($node{$name}, qr/has not raised max_wal_size/, 'once more');
 	}
 };
 
 subtest 'with a need it goes back to that' => sub {
-	my $decision = shrunk($node{busy});
+	my $decision = shrunk($node{busy}, 250 * MB);
 	my $need     = 3 * MB * TIMEOUT * 1.9;
 	is($decision->{outcome}, 'effective', 'outcome');
 	cmp_ok($decision->{new_size}, '>=', $need, 'not below the need') or diag explain $decision;
@@ -114,7 +117,7 @@ subtest 'undo() after many changes and restarts' => sub {
 		cmp_ok(max_wal_size($node), '>', $before, "raised again, then a restart ($mode)");
 		is(status($node)->{original_size}, 80 * MB, 'the original is the first one');
 	}
-	value($node, q{SELECT pg_terminate_backend(worker_pid) FROM walsizer.status});
+	value($node, q{SELECT pg_terminate_backend(worker_pid::int) FROM walsizer.status});
 	look($node);
 	is($node->psql('postgres', 'SELECT walsizer.undo()'), 0, 'undo()');
 	is(auto_conf($node), $his_line, 'exactly his line');

@@ -118,8 +118,11 @@ subtest 'a load that wants more than the disk has' => sub {
 	# The state began once before, when the volume was full: one WARNING an hour.
 	is(scalar(log_lines($node, 0, qr/WARNING:.*walsizer leaves max_wal_size at .*disk ceiling/)), 1, 'one WARNING');
 	is(scalar(log_lines($node, 0, qr/HINT:.*disk_reserve/)), 1, 'with what can be done');
-	is(scalar(log_lines($node, 0, qr/LOG:.*walsizer raises max_wal_size .*the disk ceiling of .* governs/)), 1, 'the last raise names it in the log');
-	is(max_wal_size($node), $size, 'growth has stopped');
+	cmp_ok(scalar(log_lines($node, 0, qr/LOG:.*walsizer raises max_wal_size .*the disk ceiling of .* governs/)), '>=', 1, 'the last raise names it in the log');
+	cmp_ok(max_wal_size($node), '<=', CEILING * MB, 'growth has stopped');
+	# The figures behind the ceiling wobble by some segments. That is no reason to raise again.
+	my @tiny = grep { $_->{new_size} < 1.05 * $_->{old_size} } grows($node);
+	is(scalar(@tiny), 0, 'no step of a few megabytes') or diag(map { "$_->{old_size} -> $_->{new_size}: $_->{reason}\n" } @tiny);
 	is(value($node, qq{SELECT count(*) FROM walsizer.decisions WHERE action = 'shrink' AND id > $hold->{id}}), 0, 'and nothing was given back');
 	stop_load($load);
 };

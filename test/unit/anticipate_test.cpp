@@ -7,8 +7,8 @@ namespace walsizer::test {
 namespace {
 
 struct Situation {
-    double rate;      // MB/s that last
-    double images;    // MB/s of full-page images right after a redo point, fading in a tenth of the timeout
+    double rate;    // MB/s that last
+    double images;  // MB/s of full-page images right after a redo point, fading in a tenth of the timeout
     Micros timeout;
 
     double CycleBytes() const {  // WAL of one full timed cycle
@@ -123,7 +123,9 @@ TEST(Anticipate, A450MbBurstIn15SecondsFrom64MbEndsAtOrBelow1200Mb) {
         Rig rig;
         rig.server.settings.max_wal_size = 64 * kMiB;
         rig.server.settings.checkpoint_timeout = timeout;
-        rig.server.load = [](double second) { return Load{second >= 20 && second < 35 ? MB(30) : MB(0.02), 0, 1}; };
+        rig.server.load = [](double second) {
+            return Load{second >= 20 && second < 35 ? MB(30) : MB(0.02), 0, 1};
+        };
         rig.Run(4 * timeout);
         EXPECT_LE(rig.size(), 1200 * kMiB) << timeout / kSecond << " s";
         EXPECT_GE(rig.size(), 128 * kMiB);

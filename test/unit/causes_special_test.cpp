@@ -170,7 +170,8 @@ TEST_F(SpecialCauses, TheTriggerOfACycleIsTheSmallestInEffectDuringIt) {
     EXPECT_EQ(Row(0).trigger_size, 256 * kMiB);
 }
 
-// WAL reaches the trigger in the very seconds in which the timer is due: the counters tell, whenever they show.
+// WAL reaches the trigger in the very seconds in which the timer is due: the counters tell, whenever they
+// show.
 class DueTogether : public SpecialCauses, public testing::WithParamInterface<Micros> {};
 
 TEST_P(DueTogether, IsSettledByTheCounters) {

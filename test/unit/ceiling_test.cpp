@@ -73,7 +73,8 @@ TEST_F(CeilingOf, ARaiseFromBelowTwoSegmentsReachesTwoAtOnce) {
                 low.server.load = [](double) { return Load{MB(100), 0, 1}; };
                 low.Run(2 * kMinute);
                 ASSERT_FALSE(low.sets.empty());
-                EXPECT_GE(low.sets.front(), 2 * segment) << SizeText(segment).c_str() << ", " << SizeText(size).c_str();
+                EXPECT_GE(low.sets.front(), 2 * segment)
+                    << SizeText(segment).c_str() << ", " << SizeText(size).c_str();
             }
         }
     }

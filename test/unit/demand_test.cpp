@@ -124,7 +124,8 @@ TEST_F(NeedOf, ABurstIsForgottenAfterTwelveWindowsAndNotBefore) {
     EXPECT_LT(rig.tuner.need(rig.journal).bytes, MB(5));
 }
 
-// Checkpoints that come early inflate full-page images, but this load writes none: what falls now is what is needed.
+// Checkpoints that come early inflate full-page images, but this load writes none: what falls now is what is
+// needed.
 TEST_F(NeedOf, ALoadThatGrewAfterQuietWindowsIsNotHiddenByTheQuietOnes) {
     rig.server.load = [](double second) { return Load{second < 300 ? MB(1) : MB(40), 0, 1}; };
     rig.Run(15 * kMinute);

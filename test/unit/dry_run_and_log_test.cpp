@@ -22,7 +22,8 @@ TEST(DryRun, DecidesAgainstAVirtualSizeAndAppliesNothing) {
         EXPECT_GE(rig.server.Count(Why::kWal), 50) << "the real server goes on being forced";
         const Bytes need = SizeForDistance(MB(1200), rig.server.settings);
         EXPECT_GE(static_cast<double>(rig.tuner.working_size()), MB(1200) * 1.9) << anticipate;
-        EXPECT_LE(static_cast<double>(rig.tuner.working_size()), 1.5 * static_cast<double>(need)) << anticipate;
+        EXPECT_LE(static_cast<double>(rig.tuner.working_size()), 1.5 * static_cast<double>(need))
+            << anticipate;
         const int raises = rig.Decisions(Action::kGrow);
         EXPECT_GE(raises, 2);
         EXPECT_LE(raises, 6);
@@ -100,9 +101,10 @@ TEST(LogLine, OfAnAnticipatedRaiseHasItsEvidenceInOneSentence) {
     rig.Run(13 * kSecond);
     ASSERT_FALSE(rig.log.empty());
     EXPECT_FALSE(rig.log.front().warning);
-    EXPECT_TRUE(Matches("walsizer raises max_wal_size from 1024 MB to 2048 MB: # MB of WAL in # s would force a "
-                        "checkpoint before the timer (trigger 528 MB, timer in # s)",
-                        FirstLine(rig).c_str()))
+    EXPECT_TRUE(
+        Matches("walsizer raises max_wal_size from 1024 MB to 2048 MB: # MB of WAL in # s would force a "
+                "checkpoint before the timer (trigger 528 MB, timer in # s)",
+                FirstLine(rig).c_str()))
         << FirstLine(rig);
     EXPECT_STREQ(rig.LastDecision().reason.c_str(),
                  FirstLine(rig).substr(FirstLine(rig).find(": ") + 2).c_str());
@@ -114,7 +116,8 @@ TEST(LogLine, OfADryRunSaysWould) {
     rig.server.settings.checkpoint_timeout = kMinute;
     rig.server.load = [](double) { return Load{MB(40), 0, 1}; };
     rig.Run(13 * kSecond);
-    EXPECT_EQ(FirstLine(rig).find("walsizer would raise max_wal_size from 1024 MB to 2048 MB: "), 0U) << FirstLine(rig);
+    EXPECT_EQ(FirstLine(rig).find("walsizer would raise max_wal_size from 1024 MB to 2048 MB: "), 0U)
+        << FirstLine(rig);
 }
 
 TEST(LogLine, OfAThresholdRaiseCountsTheForcedOnes) {
@@ -123,9 +126,10 @@ TEST(LogLine, OfAThresholdRaiseCountsTheForcedOnes) {
     rig.server.settings.checkpoint_timeout = kMinute;
     rig.server.load = [](double) { return Load{MB(40), 0, 1}; };
     rig.Run(30 * kSecond);
-    EXPECT_TRUE(Matches("walsizer raises max_wal_size from 1024 MB to # MB: WAL forced 2 checkpoints within one "
-                        "checkpoint_timeout of 60 s (threshold 2); the last after 528 MB of WAL in 13 s (trigger 528 MB)",
-                        FirstLine(rig).c_str()))
+    EXPECT_TRUE(Matches(
+        "walsizer raises max_wal_size from 1024 MB to # MB: WAL forced 2 checkpoints within one "
+        "checkpoint_timeout of 60 s (threshold 2); the last after 528 MB of WAL in 13 s (trigger 528 MB)",
+        FirstLine(rig).c_str()))
         << FirstLine(rig);
 }
 
@@ -135,9 +139,10 @@ TEST(LogLine, OfARatioRaiseTellsTheShare) {
     rig.server.settings.checkpoint_timeout = 5 * kMinute;
     rig.server.load = [](double) { return Load{1.02 * MB(528) / 300, 0, 1}; };
     rig.Run(15 * kMinute + 10 * kSecond);
-    EXPECT_TRUE(Matches("walsizer raises max_wal_size from 1024 MB to # MB: WAL forced # of the last # checkpoints "
-                        "(accepted share 10 %); the last after 528 MB of WAL in 294 s (trigger 528 MB)",
-                        FirstLine(rig).c_str()))
+    EXPECT_TRUE(
+        Matches("walsizer raises max_wal_size from 1024 MB to # MB: WAL forced # of the last # checkpoints "
+                "(accepted share 10 %); the last after 528 MB of WAL in 294 s (trigger 528 MB)",
+                FirstLine(rig).c_str()))
         << FirstLine(rig);
 }
 

@@ -1,5 +1,5 @@
-// A server that behaves like PostgreSQL where checkpoints are concerned. A test tool, kept small: the simulator of
-// src/simulator is another thing.
+// A server that behaves like PostgreSQL where checkpoints are concerned. A test tool, kept small: the
+// simulator of src/simulator is another thing.
 #pragma once
 
 #include <algorithm>
@@ -43,10 +43,10 @@ class FakeServer {
     Timestamp server_start = kWallAtStart;
     bool in_recovery = false;
     bool wal_statistics = true;
-    double statistics_coverage = 1;      // share of the WAL that has reached pg_stat_wal
-    Micros counters_late = 0;            // from the start of a checkpoint until its counter shows
-    Micros checkpoint_takes = 0;         // another one starts no earlier
-    std::int64_t statement_segments = 0; // a running statement keeps this trigger; 0: none runs
+    double statistics_coverage = 1;       // share of the WAL that has reached pg_stat_wal
+    Micros counters_late = 0;             // from the start of a checkpoint until its counter shows
+    Micros checkpoint_takes = 0;          // another one starts no earlier
+    std::int64_t statement_segments = 0;  // a running statement keeps this trigger; 0: none runs
     std::vector<CheckpointEvent> events;
 
     void Advance(Micros to) {
@@ -197,6 +197,8 @@ class FakeServer {
     std::deque<std::pair<Micros, Bytes>> reloads_;
 };
 
-inline double MB(double megabytes) { return megabytes * static_cast<double>(kMiB); }
+inline double MB(double megabytes) {
+    return megabytes * static_cast<double>(kMiB);
+}
 
 }  // namespace walsizer::test

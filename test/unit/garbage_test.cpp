@@ -1,5 +1,5 @@
-// Whatever is observed, the engine neither crashes nor overflows nor loops nor orders anything illegal. Sanitizers
-// end the process where it does, so each run is a process of its own.
+// Whatever is observed, the engine neither crashes nor overflows nor loops nor orders anything illegal.
+// Sanitizers end the process where it does, so each run is a process of its own.
 #include <gtest/gtest.h>
 
 #include <cstdio>
@@ -86,7 +86,8 @@ class Garbage {
 
     // Odd, but what PostgreSQL accepts.
     void Configure(ServerSettings& server) {
-        server.max_wal_size = Chance(70) ? (2 + Below(Below(1'000'000) + 1)) * kMiB : kLargestMaxWalSize - Below(2) * kMiB;
+        server.max_wal_size =
+            Chance(70) ? (2 + Below(Below(1'000'000) + 1)) * kMiB : kLargestMaxWalSize - Below(2) * kMiB;
         if (Chance(10)) server.segment_size = kMiB << Below(11);
         server.completion_target = Chance(30) ? static_cast<double>(Below(2)) : Real();
         server.checkpoint_timeout = Chance(20) ? 86400 * kSecond : (30 + Below(600)) * kSecond;
@@ -111,11 +112,16 @@ class Garbage {
 
     std::int64_t Edge() {
         switch (Below(6)) {
-            case 0: return 0;
-            case 1: return std::numeric_limits<std::int64_t>::max() - Below(3);
-            case 2: return std::numeric_limits<std::int64_t>::min() + Below(3);
-            case 3: return -Below(1000);
-            default: return static_cast<std::int64_t>(random_()) >> Below(63);
+            case 0:
+                return 0;
+            case 1:
+                return std::numeric_limits<std::int64_t>::max() - Below(3);
+            case 2:
+                return std::numeric_limits<std::int64_t>::min() + Below(3);
+            case 3:
+                return -Below(1000);
+            default:
+                return static_cast<std::int64_t>(random_()) >> Below(63);
         }
     }
 
@@ -172,8 +178,10 @@ void CheckWhatIsShown(Rig& rig, int step) {
         if (!spoilt || orders.change != Change::kNone) CheckOrders(orders, offered, rig.settings, step);
         if (orders.change == Change::kSet && rig.tuner.NeedsOriginal()) rig.tuner.RememberOriginal(original);
         if (orders.change != Change::kNone) {
-            if (garbage.Chance(20)) rig.tuner.ChangeFailed("it failed", "a hint", rig.journal, orders);
-            else if (garbage.Chance(80)) seen.server.max_wal_size = orders.size;
+            if (garbage.Chance(20))
+                rig.tuner.ChangeFailed("it failed", "a hint", rig.journal, orders);
+            else if (garbage.Chance(80))
+                seen.server.max_wal_size = orders.size;
         }
         if (garbage.Chance(3)) {
             Orders asked;

@@ -43,7 +43,8 @@ TEST_F(Memory, OfAHoldSurvivesARestartWithoutASecondExternalRow) {
     RestartBoth();
     rig.Run(5 * kMinute);
     EXPECT_EQ(rig.tuner.state(), State::kHeld);
-    EXPECT_NE(std::string(rig.tuner.StateReason(rig.journal).c_str()).find("undo() by alice"), std::string::npos);
+    EXPECT_NE(std::string(rig.tuner.StateReason(rig.journal).c_str()).find("undo() by alice"),
+              std::string::npos);
     EXPECT_EQ(rig.sets.size(), changes);
     EXPECT_EQ(rig.Decisions(Action::kExternal), 0);
 }
@@ -104,7 +105,8 @@ TEST_F(Memory, OfAnUndoOnItsWayMakesItsArrivalAfterACrashNoStrangersOrder) {
     rig.Run(5 * kSecond);
     EXPECT_EQ(rig.tuner.state(), State::kHeld);
     EXPECT_EQ(rig.Decisions(Action::kExternal), 0);
-    EXPECT_NE(std::string(rig.tuner.StateReason(rig.journal).c_str()).find("undo() by alice"), std::string::npos);
+    EXPECT_NE(std::string(rig.tuner.StateReason(rig.journal).c_str()).find("undo() by alice"),
+              std::string::npos);
 }
 
 TEST_F(Memory, OfACrashCausesNoRaiseAfterwards) {

@@ -15,7 +15,8 @@ class OutcomeOf : public testing::Test {
     }
     DecisionRecord& FirstGrow() {
         for (std::uint32_t age = rig.journal.decisions.size(); age-- > 0;)
-            if (rig.journal.decisions.Newest(age).action == Action::kGrow) return rig.journal.decisions.Newest(age);
+            if (rig.journal.decisions.Newest(age).action == Action::kGrow)
+                return rig.journal.decisions.Newest(age);
         ADD_FAILURE() << "nothing was raised";
         static DecisionRecord none;
         return none;
@@ -94,12 +95,13 @@ TEST_F(OutcomeOf, AReloadThatChangesNothingIsOverriddenAfterTenSecondsAndBlocks)
     EXPECT_EQ(FirstGrow().outcome, Outcome::kOverridden);
     EXPECT_EQ(rig.tuner.state(), State::kBlocked);
     EXPECT_EQ(rig.totals.failed, 1);
-    EXPECT_NE(std::string(rig.tuner.StateReason(rig.journal).c_str()).find("still runs with max_wal_size 256 MB"),
-              std::string::npos);
+    EXPECT_NE(
+        std::string(rig.tuner.StateReason(rig.journal).c_str()).find("still runs with max_wal_size 256 MB"),
+        std::string::npos);
 }
 
-// A broken postgresql.conf: ALTER SYSTEM succeeded, the reload applied nothing; mended and reloaded a minute later,
-// walsizer's own line works at last.
+// A broken postgresql.conf: ALTER SYSTEM succeeded, the reload applied nothing; mended and reloaded a minute
+// later, walsizer's own line works at last.
 TEST_F(OutcomeOf, WalsizersOwnValueThatArrivesLateIsNoStrangersAndUndoStillWorks) {
     rig.reload_does_nothing = true;
     rig.Run(kMinute);

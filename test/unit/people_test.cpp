@@ -101,7 +101,8 @@ TEST_F(People, UndoWhereThereWasNoLineSaysThatItIsRemoved) {
               "undone by alice: walsizer's line for max_wal_size is removed from postgresql.auto.conf");
 }
 
-// The files may say something else than the value found before the first raise; whatever they say, it is no stranger's.
+// The files may say something else than the value found before the first raise; whatever they say, it is no
+// stranger's.
 TEST_F(People, UndoThatComesOutAtAThirdValueIsStillEffective) {
     Steady(20);
     rig.Run(3 * kMinute);
@@ -134,7 +135,8 @@ TEST_F(People, ASecondUndoIsRefused) {
 }
 
 TEST_F(People, BeforeTheFirstLookAndDuringAChangeEveryCommandIsRefused) {
-    for (CommandKind kind : {CommandKind::kEvaluate, CommandKind::kUndo, CommandKind::kResume, CommandKind::kReset}) {
+    for (CommandKind kind :
+         {CommandKind::kEvaluate, CommandKind::kUndo, CommandKind::kResume, CommandKind::kReset}) {
         const CommandResult result = rig.Ask(kind);
         EXPECT_EQ(result.decision, 0);
         EXPECT_FALSE(result.refusal.empty());
@@ -143,7 +145,8 @@ TEST_F(People, BeforeTheFirstLookAndDuringAChangeEveryCommandIsRefused) {
     Steady(20);
     rig.reload_takes = 5 * kSecond;
     while (rig.tuner.Settled()) rig.Run(100 * kMillisecond);
-    for (CommandKind kind : {CommandKind::kEvaluate, CommandKind::kUndo, CommandKind::kResume, CommandKind::kReset})
+    for (CommandKind kind :
+         {CommandKind::kEvaluate, CommandKind::kUndo, CommandKind::kResume, CommandKind::kReset})
         EXPECT_EQ(rig.Ask(kind).decision, 0);
 }
 
@@ -233,8 +236,8 @@ TEST_F(People, ResetClearsWhatIsShownAndKeepsWhatIsNeeded) {
     EXPECT_EQ(rig.LastDecision().id, last_id + 1);
     EXPECT_EQ(rig.totals.wal_bytes, 0);
     EXPECT_EQ(rig.totals.raised, 0);
-    EXPECT_NEAR(static_cast<double>(rig.totals.stats_reset), static_cast<double>(kWallAtStart + rig.server.now),
-                1.0 * kSecond);
+    EXPECT_NEAR(static_cast<double>(rig.totals.stats_reset),
+                static_cast<double>(kWallAtStart + rig.server.now), 1.0 * kSecond);
     EXPECT_TRUE(rig.tuner.original().known);
     rig.Run(3 * kMinute);
     EXPECT_NE(rig.Ask(CommandKind::kUndo).decision, 0);

@@ -5,7 +5,8 @@
 namespace walsizer {
 namespace {
 
-// xlog.c:CalculateCheckpointSegments() and ConvertToXSegs(), written down a second time in PostgreSQL's own units.
+// xlog.c:CalculateCheckpointSegments() and ConvertToXSegs(), written down a second time in PostgreSQL's own
+// units.
 std::int64_t PostgresSegments(std::int64_t max_wal_size_mb, std::int64_t segment_bytes, double target) {
     const double segments = static_cast<double>(max_wal_size_mb / (segment_bytes / (1024 * 1024)));
     const auto count = static_cast<std::int64_t>(segments / (1.0 + target));
@@ -13,7 +14,9 @@ std::int64_t PostgresSegments(std::int64_t max_wal_size_mb, std::int64_t segment
 }
 
 // Segments finished when `distance` bytes follow a redo point `offset` bytes into its segment.
-std::int64_t FinishedSegments(Bytes offset, Bytes distance, Bytes segment) { return (offset + distance) / segment; }
+std::int64_t FinishedSegments(Bytes offset, Bytes distance, Bytes segment) {
+    return (offset + distance) / segment;
+}
 
 ServerSettings With(Bytes max_wal_size, double target, Bytes segment = 16 * kMiB) {
     ServerSettings server;
@@ -45,7 +48,8 @@ TEST(CheckpointSegments, IsAtLeastOneAndDropsPartSegmentsBeforeTheDivision) {
 TEST(CheckpointSegments, EqualsPostgresForAllSegmentSizesAndTargets) {
     for (Bytes segment = kMiB; segment <= kGiB; segment *= 2)
         for (int percent = 0; percent <= 100; ++percent)
-            for (std::int64_t mb : {2, 31, 32, 64, 128, 1000, 1024, 4096, 10000, 65536, 1048576, 2147483647}) {
+            for (std::int64_t mb :
+                 {2, 31, 32, 64, 128, 1000, 1024, 4096, 10000, 65536, 1048576, 2147483647}) {
                 const double target = percent / 100.0;
                 ASSERT_EQ(CheckpointSegments(With(mb * kMiB, target, segment)),
                           PostgresSegments(mb, segment, target))
@@ -56,7 +60,8 @@ TEST(CheckpointSegments, EqualsPostgresForAllSegmentSizesAndTargets) {
 TEST(ReachedTrigger, CountsFinishedSegmentsAndNotBytes) {
     const Bytes segment = 16 * kMiB;
     const Lsn start = 100 * segment;
-    // 64MB and 0.9: two segments. 20 MB from a segment's start is more than (2 - 1) segments and forces nothing.
+    // 64MB and 0.9: two segments. 20 MB from a segment's start is more than (2 - 1) segments and forces
+    // nothing.
     EXPECT_FALSE(ReachedTrigger(start, start + 20 * kMiB, 2, segment));
     EXPECT_FALSE(ReachedTrigger(start, start + 2 * segment - 1, 2, segment));
     EXPECT_TRUE(ReachedTrigger(start, start + 2 * segment, 2, segment));
@@ -96,7 +101,8 @@ TEST_P(SizeForDistanceSweep, IsSufficientAtAnyRedoOffsetAndMinimalToASegment) {
         const auto segments_of = [&](Bytes size) {
             return PostgresSegments(size / kMiB, segment, server.completion_target);
         };
-        for (std::int64_t whole : {0, 1, 2, 3, 5, 9, 10, 19, 20, 33, 57, 99, 100, 190, 333, 500, 950, 1000, 4999})
+        for (std::int64_t whole :
+             {0, 1, 2, 3, 5, 9, 10, 19, 20, 33, 57, 99, 100, 190, 333, 500, 950, 1000, 4999})
             for (Bytes extra : {Bytes{-1}, Bytes{0}, Bytes{1}, segment / 3, segment / 2}) {
                 const Bytes distance = whole * segment + extra;
                 if (distance < 0) continue;
@@ -105,7 +111,8 @@ TEST_P(SizeForDistanceSweep, IsSufficientAtAnyRedoOffsetAndMinimalToASegment) {
                 ASSERT_GE(size, 2 * segment);
                 for (Bytes offset : {Bytes{0}, Bytes{1}, segment / 2, segment - 1})
                     ASSERT_LT(FinishedSegments(offset, distance, segment), segments_of(size))
-                        << "insufficient: " << distance << " bytes, offset " << offset << ", target " << percent;
+                        << "insufficient: " << distance << " bytes, offset " << offset << ", target "
+                        << percent;
                 if (size > 2 * segment) {
                     ASSERT_GE(FinishedSegments(segment - 1, distance, segment), segments_of(size - segment))
                         << "not minimal: " << distance << " bytes, target " << percent << " %, size " << size;
@@ -115,8 +122,8 @@ TEST_P(SizeForDistanceSweep, IsSufficientAtAnyRedoOffsetAndMinimalToASegment) {
 }
 
 INSTANTIATE_TEST_SUITE_P(SegmentSizes, SizeForDistanceSweep,
-                         testing::Values(1 * kMiB, 2 * kMiB, 4 * kMiB, 8 * kMiB, 16 * kMiB, 32 * kMiB, 64 * kMiB,
-                                         128 * kMiB, 256 * kMiB, 512 * kMiB, 1024 * kMiB));
+                         testing::Values(1 * kMiB, 2 * kMiB, 4 * kMiB, 8 * kMiB, 16 * kMiB, 32 * kMiB,
+                                         64 * kMiB, 128 * kMiB, 256 * kMiB, 512 * kMiB, 1024 * kMiB));
 
 TEST(SizeForDistance, StaysWithinWhatPostgresAccepts) {
     for (Bytes segment = kMiB; segment <= kGiB; segment *= 2) {
@@ -135,7 +142,8 @@ TEST(Rounding, KeepsWholeSegmentsAndNeverExceedsTheLargestValue) {
     EXPECT_EQ(RoundUpToSegments(static_cast<double>(kGiB + 1), server), kGiB + 16 * kMiB);
     EXPECT_EQ(RoundDownToSegments(kGiB + 1, server), kGiB);
     EXPECT_EQ(RoundDownToSegments(16 * kMiB - 1, server), 0);
-    EXPECT_EQ(RoundUpToSegments(9e18, server), kLargestMaxWalSize / server.segment_size * server.segment_size);
+    EXPECT_EQ(RoundUpToSegments(9e18, server),
+              kLargestMaxWalSize / server.segment_size * server.segment_size);
 }
 
 }  // namespace

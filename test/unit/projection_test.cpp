@@ -38,7 +38,8 @@ TEST_P(Projection, ComesWithinTenPercentOfTheTrueIntegralFromAnyAge) {
         pace.steady = load.Rate(age);
         pace.fpi_share = load.ImageRate(age) / load.Rate(age);
         const Demand demand = Project(cycle, static_cast<Micros>((kTimeout - age) * kSecond), pace);
-        EXPECT_NEAR(demand.seen + demand.unseen, load.Until(kTimeout), 0.1 * load.Until(kTimeout)) << "at " << age;
+        EXPECT_NEAR(demand.seen + demand.unseen, load.Until(kTimeout), 0.1 * load.Until(kTimeout))
+            << "at " << age;
     }
 }
 
@@ -57,8 +58,8 @@ TEST_P(Projection, WithoutStatisticsCarriesThePresentRateOnAndSoNeverFallsShort)
     }
 }
 
-// The same end to end, through looks, statistics and meters that lag by seconds: those may only err upwards while
-// the cycle is young.
+// The same end to end, through looks, statistics and meters that lag by seconds: those may only err upwards
+// while the cycle is young.
 TEST_P(Projection, OfAWatchedServerComesWithinTenPercentAndNeverFarBelow) {
     const Fading load = GetParam();
     Rig rig;

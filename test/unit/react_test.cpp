@@ -69,13 +69,15 @@ std::vector<OnePerWindow> AllOnePerWindow() {
     for (bool anticipate : {false, true})
         for (Bytes start : {1 * kGiB, 4 * kGiB, 16 * kGiB})
             for (Micros timeout : {60 * kSecond, 300 * kSecond})
-                for (Micros late : {Micros{0}, 2500 * kMillisecond}) all.push_back({anticipate, start, timeout, late});
+                for (Micros late : {Micros{0}, 2500 * kMillisecond})
+                    all.push_back({anticipate, start, timeout, late});
     return all;
 }
 
 class TwoPercentTooMuch : public testing::TestWithParam<OnePerWindow> {};
 
-// 2 % more WAL per timeout than the trigger allows: one forced checkpoint per window for ever, under any threshold.
+// 2 % more WAL per timeout than the trigger allows: one forced checkpoint per window for ever, under any
+// threshold.
 TEST_P(TwoPercentTooMuch, IsCorrectedWithinThreeWindowsByLessThanThirtyPercent) {
     const OnePerWindow s = GetParam();
     Rig rig;
@@ -104,7 +106,9 @@ TEST(React, A450MbBurstIn15SecondsFrom64MbEndsAtOrBelow1200Mb) {
         rig.settings.anticipate = false;
         rig.server.settings.max_wal_size = 64 * kMiB;
         rig.server.settings.checkpoint_timeout = timeout;
-        rig.server.load = [](double second) { return Load{second >= 20 && second < 35 ? MB(30) : MB(0.02), 0, 1}; };
+        rig.server.load = [](double second) {
+            return Load{second >= 20 && second < 35 ? MB(30) : MB(0.02), 0, 1};
+        };
         rig.Run(14 * timeout);
         EXPECT_LE(rig.size(), 1200 * kMiB) << timeout / kSecond << " s";
         EXPECT_GE(rig.size(), 256 * kMiB);
@@ -172,8 +176,8 @@ TEST(React, StaleCheckpointsAfterARaiseRaiseNothingAgain) {
         const Bytes size = rig.size();
         rig.Run(20 * kSecond);
         EXPECT_GE(rig.totals.checkpoints.stale, 10);
-        EXPECT_EQ(rig.sets.size(), changes) << "from " << SizeText(size).c_str() << " to "
-                                            << SizeText(rig.size()).c_str();
+        EXPECT_EQ(rig.sets.size(), changes)
+            << "from " << SizeText(size).c_str() << " to " << SizeText(rig.size()).c_str();
     }
 }
 

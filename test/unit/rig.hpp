@@ -1,4 +1,5 @@
-// Drives a Tuner on a FakeServer: it is fed at the moments it asks for, and its orders are carried out late, or fail.
+// Drives a Tuner on a FakeServer: it is fed at the moments it asks for, and its orders are carried out late,
+// or fail.
 #pragma once
 
 #include <string>
@@ -76,7 +77,8 @@ class Rig {
     std::int64_t Rows(CheckpointCause cause) {
         std::int64_t count = 0;
         for (std::uint32_t age = 0; age < journal.checkpoints.size(); ++age)
-            if (journal.checkpoints.Newest(age).cause == cause) count += journal.checkpoints.Newest(age).count;
+            if (journal.checkpoints.Newest(age).cause == cause)
+                count += journal.checkpoints.Newest(age).count;
         return count;
     }
     int Decisions(Action action) {

@@ -7,8 +7,12 @@
 namespace walsizer {
 namespace {
 
-std::string Size(Bytes size) { return SizeText(size).c_str(); }
-std::string Duration(Micros duration) { return DurationText(duration).c_str(); }
+std::string Size(Bytes size) {
+    return SizeText(size).c_str();
+}
+std::string Duration(Micros duration) {
+    return DurationText(duration).c_str();
+}
 
 TEST(Text, TruncatesInsteadOfOverflowingAndStaysTerminated) {
     Text<8> text;
@@ -98,7 +102,9 @@ TEST(DurationText, ShowsTenthsWhereSecondsAreFew) {
     EXPECT_EQ(Duration(10 * kSecond), "10 s");
 }
 
-TEST(DurationText, HoldsTheLargestDuration) { EXPECT_NE(Duration(INT64_MAX), ""); }
+TEST(DurationText, HoldsTheLargestDuration) {
+    EXPECT_NE(Duration(INT64_MAX), "");
+}
 
 }  // namespace
 }  // namespace walsizer

@@ -38,7 +38,8 @@ TEST_F(Windows, KeepTheirLengthUnderExtraLooksEvery200Milliseconds) {
     }
     ASSERT_EQ(rig.journal.windows.size(), 10U);
     for (std::uint32_t age = 0; age < 10; ++age)
-        EXPECT_NEAR(static_cast<double>(rig.journal.windows.Newest(age).length), 60.0 * kSecond, 0.3 * kSecond);
+        EXPECT_NEAR(static_cast<double>(rig.journal.windows.Newest(age).length), 60.0 * kSecond,
+                    0.3 * kSecond);
 }
 
 TEST_F(Windows, AChangedTimeoutWorksFromTheNextWindowOn) {
@@ -153,7 +154,8 @@ TEST_F(Windows, TotalsNeverFall) {
     EXPECT_LT(rig.totals.wal_bytes, 400 * 40 * kMiB);
 }
 
-// The same load, once with a wall clock that jumps by days at odd moments: what is decided, and when, is the same.
+// The same load, once with a wall clock that jumps by days at odd moments: what is decided, and when, is the
+// same.
 TEST(WallClock, JumpsByDaysChangeNoDecisionAndNoWindow) {
     Rig quiet;
     Rig jumpy;

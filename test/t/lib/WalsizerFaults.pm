@@ -170,6 +170,7 @@ sub back_to_start
 	# Held until nobody writes any more, or walsizer would raise at once.
 	restart_node($node);
 	value($node, 'SELECT walsizer.resume()');
+	value($node, 'SELECT walsizer.reset()');
 	return;
 }
 

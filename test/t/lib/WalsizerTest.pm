@@ -11,13 +11,12 @@ WalsizerTest - shared helpers of walsizer's whole-server tests
 
 Three rules hold for every test built on this module.
 
-The server log is the truth: how many checkpoints WAL forced is counted from the lines "checkpoint starting: wal",
-never from what walsizer says about itself.
+The server log is the truth (see WalsizerLog): how many checkpoints WAL forced is counted there, never from what
+walsizer says about itself.
 
 Nothing waits by sleeping: eventually() polls a condition, look() asks the worker's own timestamp.
 
-A load proves itself: start_wal() writes WAL by the clock and by the LSN, so that its rate does not depend on how fast
-the machine is, and wal_written() tells what really came out.
+A load proves itself (see WalsizerLoad): it has a rate that does not depend on the machine, and tells what it wrote.
 
 =cut
 
@@ -28,34 +27,28 @@ use warnings;
 
 use Exporter 'import';
 use File::Path qw(rmtree);
-use IPC::Run ();
 use JSON::PP ();
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
 use Time::HiRes qw(time usleep);
+use WalsizerLoad;
+use WalsizerLog;
 use WalsizerOldNodes ();
 
-our @EXPORT = qw(
-  MB
-  new_node start_node restart_node
-  eventually soon look status rows row value grows max_wal_size auto_conf history_files decision_ids
-  checkpoints forced timed requested
-  start_load start_wal finish_load stop_load wal_written now_lsn
-  log_since log_size log_lines
-  checkpointer_counts reset_checkpointer_counts
-);
-
-use constant MB => 1024 * 1024;
+our @EXPORT = (
+	@WalsizerLoad::EXPORT,
+	@WalsizerLog::EXPORT,
+	qw(
+	  new_node start_node restart_node
+	  eventually soon look status rows row value grows max_wal_size auto_conf history_files decision_ids
+	  checkpointer_counts reset_checkpointer_counts
+	));
 
 # How often a condition is looked at.
 use constant POLL_USEC => 100_000;
 
-# How often the paced writer writes. Short enough that the server's own looks (50 ms at their closest) see a flow and not
-# lumps.
-use constant TICK => 0.05;
-
-my (@nodes, @loads);
+my @nodes;
 
 # Without these, a Ctrl-C would skip the END blocks and leave servers behind.
 $SIG{INT} = $SIG{TERM} = sub { die "interrupted\n"; };
@@ -65,10 +58,7 @@ $SIG{INT} = $SIG{TERM} = sub { die "interrupted\n"; };
 END
 {
 	my $exit_code = $?;
-	foreach my $load (@loads)
-	{
-		eval { $load->{run}->kill_kill(grace => 1) } if $load->{run};
-	}
+	WalsizerLoad::stop_all();
 	foreach my $node (@nodes)
 	{
 		eval { $node->stop('immediate', fail_ok => 1) };
@@ -103,7 +93,7 @@ sub new_node
 		log_line_prefix => '%n [%p] ',
 		log_statement   => 'none',
 		log_checkpoints => 'on',
-			checkpoint_warning           => '0',
+		checkpoint_warning           => '0',
 		restart_after_crash          => 'on',
 		autovacuum                   => 'off',
 		wal_level                    => 'replica',
@@ -297,175 +287,6 @@ sub history_files
 	my ($node) = @_;
 	my $dir = $node->data_dir;
 	return map { substr($_, length($dir) + 1) } grep { -f && !/\.(?:tmp|damaged)$/ } glob("$dir/*walsizer* $dir/pg_stat/*walsizer*");
-}
-
-=pod
-
-=back
-
-=head1 THE SERVER LOG
-
-=over
-
-=item checkpoints($node, $since, $until), forced(...), timed(...), requested(...)
-
-What the log says about the checkpoints that started in that time (both ends optional, seconds since 1970): hashes with
-at, flags, and, once complete, distance in bytes (from the redo point before to its own). forced() are those that WAL
-volume asked for; timed() those of the timer alone; requested() the rest.
-
-=cut
-
-sub checkpoints
-{
-	my ($node, $since, $until) = @_;
-	my @list;
-	foreach my $line (split /\n/, slurp_file($node->logfile))
-	{
-		if ($line =~ /^([\d.]+) .*LOG:  checkpoint starting:(.*)$/)
-		{
-			push @list, { at => $1, flags => $2 };
-		}
-		elsif ($line =~ /LOG:  checkpoint complete:.* distance=(\d+) kB/ && @list)
-		{
-			$list[-1]{distance} = $1 * 1024;
-		}
-	}
-	return grep { $_->{at} >= ($since // 0) && (!defined $until || $_->{at} <= $until) } @list;
-}
-
-sub forced
-{
-	return grep { $_->{flags} =~ /\bwal\b/ } checkpoints(@_);
-}
-
-sub timed
-{
-	return grep { $_->{flags} =~ /\btime\b/ && $_->{flags} !~ /\bwal\b/ } checkpoints(@_);
-}
-
-sub requested
-{
-	return grep { $_->{flags} !~ /\b(?:wal|time)\b/ } checkpoints(@_);
-}
-
-sub log_size
-{
-	my ($node) = @_;
-	return -s $node->logfile // 0;
-}
-
-sub log_since
-{
-	my ($node, $offset) = @_;
-	return slurp_file($node->logfile, $offset // 0);
-}
-
-# The lines of the log since an offset that match.
-sub log_lines
-{
-	my ($node, $offset, $pattern) = @_;
-	return grep { /$pattern/ } split /\n/, log_since($node, $offset);
-}
-
-=pod
-
-=back
-
-=head1 LOADS
-
-=over
-
-=item start_load($node, $script, @options)
-
-pgbench in the background with this script (undef: its built-in one). Every script line is a command of its own, so that
-the session hears of reloads in between, as an application's would.
-
-=item start_wal($node, rate => $mb_per_second, seconds => $n)
-
-Writes WAL at exactly this rate: 20 times a second as many bytes as the LSN lacks to where it should be by now.
-
-=item finish_load($load), stop_load($load)
-
-Waits for its end, or ends it; returns the load, with began, ended, and wal (bytes written in between, by LSN).
-
-=cut
-
-sub start_load
-{
-	my ($node, $script, @options) = @_;
-	my $dir = PostgreSQL::Test::Utils::tempdir;
-	my @cmd = ('pgbench', '-n', '-h', $node->host, '-p', $node->port, @options);
-	if (defined $script)
-	{
-		append_to_file("$dir/script.sql", $script);
-		push @cmd, '-f', "$dir/script.sql";
-	}
-	my %load = (
-		node => $node,
-		out  => "$dir/pgbench.out",
-		cmd  => "@cmd",
-		lsn  => now_lsn($node));
-	$load{began} = time;
-	$load{run} = IPC::Run::start([ @cmd, 'postgres' ], '<', \undef, '>', $load{out}, '2>&1');
-	push @loads, \%load;
-	return \%load;
-}
-
-sub start_wal
-{
-	my ($node, %want) = @_;
-	my $bytes = int($want{rate} * MB);
-	# :start and :lsn come with -D. The last term keeps a late start from writing one huge record.
-	my $script = q{
-\set n :n + 1
-SELECT pg_sleep(greatest(0, :start + :n * :tick - extract(epoch FROM clock_timestamp())));
-SELECT pg_logical_emit_message(false, 'load', repeat('x', greatest(0, least(16000000,
-    floor(:rate::numeric * :n * :tick) - (pg_current_wal_insert_lsn() - ':lsn'::pg_lsn)))::int));
-};
-	my ($start, $lsn) = split /\|/,
-	  value($node, 'SELECT extract(epoch FROM clock_timestamp()), pg_current_wal_insert_lsn()');
-	return start_load(
-		$node, $script,
-		-t => int($want{seconds} / TICK + 0.5),
-		map { ('-D', $_) } ("start=$start", "lsn=$lsn", 'n=0', 'tick=' . TICK, "rate=$bytes"));
-}
-
-sub finish_load
-{
-	my ($load) = @_;
-	my $ok  = $load->{run}->finish;
-	my $out = slurp_file($load->{out});
-	die "$load->{cmd} failed:\n$out" if !$ok;
-	($load->{tps}) = $out =~ /^tps = ([\d.]+)/m;
-	return _ended($load);
-}
-
-sub stop_load
-{
-	my ($load) = @_;
-	$load->{run}->kill_kill(grace => 1);
-	return _ended($load);
-}
-
-sub _ended
-{
-	my ($load) = @_;
-	$load->{run}   = undef;
-	$load->{ended} = time;
-	$load->{wal}   = wal_written($load->{node}, $load->{lsn});
-	return $load;
-}
-
-sub now_lsn
-{
-	my ($node) = @_;
-	return value($node, 'SELECT pg_current_wal_insert_lsn()');
-}
-
-sub wal_written
-{
-	my ($node, $since_lsn) = @_;
-	return value($node, "SELECT pg_current_wal_insert_lsn() - '$since_lsn'");
 }
 
 =pod

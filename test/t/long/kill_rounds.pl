@@ -10,6 +10,8 @@ use warnings;
 
 use FindBin;
 use Test::More;
+# Here, because its INIT blocks want to be compiled before the tests start.
+use WalsizerTest;
 
 $ENV{WALSIZER_TEST_ROUNDS}  = 50;
 $ENV{WALSIZER_TEST_CRASHES} = 20;
