@@ -6,7 +6,7 @@
 -- Views and the functions behind them. All are readable by pg_monitor and by nobody else.
 
 CREATE FUNCTION walsizer.get_status(
-    OUT state text, OUT state_since timestamptz, OUT reason text, OUT worker_pid bigint, OUT sampled_at timestamptz,
+    OUT state text, OUT state_since timestamptz, OUT reason text, OUT worker_pid integer, OUT sampled_at timestamptz,
     OUT in_recovery boolean, OUT max_wal_size bigint, OUT source text, OUT original_size bigint, OUT need bigint,
     OUT recommended bigint, OUT ceiling bigint, OUT limited_by text, OUT trigger_size bigint,
     OUT wal_since_redo bigint, OUT wal_rate double precision, OUT window_start timestamptz,

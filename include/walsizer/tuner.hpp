@@ -229,6 +229,7 @@ class Tuner {
     Lsn streaming_from_ = 0;
     Obstacle obstacle_;
     Obstacle failure_;      // the last change failed so; until retry_at_, or the next reload
+    Text<256> announced_obstacle_;
     Micros retry_at_ = 0;
     Bytes cut_wanted_ = 0;  // a raise that was due asked for more than the ceiling
     Micros cut_at_ = 0;

@@ -1,5 +1,6 @@
 // Ceilings in the tuner's life: the volume and its holders, replay, and giving back what walsizer itself took.
 #include <algorithm>
+#include <cstring>
 
 #include "walsizer/tuner.hpp"
 
@@ -19,11 +20,8 @@ constexpr Micros kSustained = 30 * kSecond;
 }  // namespace
 
 bool Identity::SameAs(const Identity& other) const noexcept {
-    for (std::size_t i = 0;; ++i) {
-        if (data_directory.c_str()[i] != other.data_directory.c_str()[i]) return false;
-        if (data_directory.c_str()[i] == '\0') break;
-    }
-    return system_identifier == other.system_identifier && directory_inode == other.directory_inode;
+    return system_identifier == other.system_identifier && directory_inode == other.directory_inode &&
+           std::strcmp(data_directory.c_str(), other.data_directory.c_str()) == 0;
 }
 
 bool Tuner::Identify(const Identity& identity) noexcept {
@@ -178,8 +176,9 @@ void Tuner::NoticeFile(Bytes size, const char* where, Journal& journal, Orders& 
     if (pending_.active) return;  // the caller comes again when it has settled
     const Bytes before = memory_.file_size;
     memory_.file_size = size;
-    // Without a line of walsizer's own the edit works by itself, and NoticeOthers() sees it.
-    if (before == 0 || size == before || !memory_.original.known) return;
+    // Without a line of walsizer's own the edit works by itself, and NoticeOthers() sees it; below a line that somebody
+    // wrote before walsizer came it would do nothing without walsizer either.
+    if (before == 0 || size == before || !memory_.original.known || memory_.original.had_line) return;
     const Bytes ours = tracker_.latest().server.max_wal_size;
     DecisionRecord record = NewDecision(Action::kExternal, DecisionCause::kManual, journal);
     record.reason.Set("somebody changed max_wal_size from %s to %s in %s", SizeText(before).c_str(),

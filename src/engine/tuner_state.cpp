@@ -1,5 +1,6 @@
 // What became of changes, what others changed, and the state that all of it adds up to.
 #include <algorithm>
+#include <cstring>
 
 #include "walsizer/tuner.hpp"
 
@@ -12,6 +13,8 @@ constexpr Micros kPatience = 10 * kSecond;
 // After a failed change nothing is tried until the configuration is read again, or for this long.
 constexpr Micros kRetryAfter = kHour;
 constexpr Micros kWarnAgainAfter = kHour;
+
+bool SameText(const Text<256>& a, const Text<256>& b) noexcept { return std::strcmp(a.c_str(), b.c_str()) == 0; }
 
 }  // namespace
 
@@ -197,9 +200,15 @@ void Tuner::UpdateState(Journal& journal, Orders& orders) noexcept {
     if (!failure_.what.empty() && seen.now >= retry_at_) failure_ = Obstacle();
     const Need need = PresentNeed(tracker_, journal);
     const State state = PresentState(need, ceiling());
-    if (state == state_) return;
+    // Another obstacle in place of the old one is news, too.
+    const bool other_obstacle = state == State::kBlocked && !SameText(InTheWay().what, announced_obstacle_);
+    if (state == state_ && !other_obstacle) return;
+    if (state != state_) state_since_ = seen.wall;
     state_ = state;
-    state_since_ = seen.wall;
+    if (other_obstacle) {
+        announced_obstacle_ = InTheWay().what;
+        last_warned_[static_cast<unsigned>(State::kBlocked)] = 0;
+    }
     if (state == State::kAtCeiling || state == State::kBlocked || state == State::kHeld)
         AnnounceState(StateReason(journal), need, journal, orders);
 }

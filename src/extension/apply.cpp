@@ -2,6 +2,7 @@
 
 #include <signal.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 // The file's name relative to the data directory, where the worker stands.
 static const char* const auto_conf = PG_AUTOCONF_FILENAME;
@@ -103,6 +104,10 @@ walsizer::Obstacle walsizer_find_obstacle() {
         obstacle.what.Set("%s is not a regular file", auto_conf);
         obstacle.hint.Set("ALTER SYSTEM would replace it. Put max_wal_size where this server is configured; SELECT "
                           "walsizer.recommend('conf') gives the line.");
+    } else if (access(auto_conf, W_OK) != 0 || access(".", W_OK) != 0) {
+        obstacle.what.Set("%s cannot be written: %s", auto_conf, strerror(errno));
+        obstacle.hint.Set("If that is meant, put max_wal_size where this server is configured; SELECT "
+                          "walsizer.recommend('conf') gives the line. Else make the file and its directory writable.");
     }
     return obstacle;
 }

@@ -15,6 +15,8 @@ void walsizer_add_text(WalsizerRow* row, const char* value) {
         walsizer_add(row, CStringGetTextDatum(value), false);
 }
 
+void walsizer_add_int32(WalsizerRow* row, int32 value) { walsizer_add(row, Int32GetDatum(value), false); }
+
 void walsizer_add_int64(WalsizerRow* row, int64 value) { walsizer_add(row, Int64GetDatum(value), false); }
 
 void walsizer_add_bytes(WalsizerRow* row, walsizer::Bytes value) {

@@ -15,6 +15,7 @@ struct WalsizerRow {
 
 void walsizer_add_null(WalsizerRow* row);
 void walsizer_add_text(WalsizerRow* row, const char* value);  // NULL or "" becomes NULL
+void walsizer_add_int32(WalsizerRow* row, int32 value);
 void walsizer_add_int64(WalsizerRow* row, int64 value);
 void walsizer_add_bytes(WalsizerRow* row, walsizer::Bytes value);  // negative becomes NULL
 void walsizer_add_float(WalsizerRow* row, double value);

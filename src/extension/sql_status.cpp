@@ -92,7 +92,7 @@ static void walsizer_fill_status(WalsizerRow* row, const StatusSnapshot& status)
     if (status.worker_pid == 0)
         walsizer_add_null(row);
     else
-        walsizer_add_int64(row, status.worker_pid);
+        walsizer_add_int32(row, status.worker_pid);
     walsizer_add_time(row, status.sampled_at);
     walsizer_add_bool(row, status.seen.in_recovery);
     walsizer_add_bytes(row, server.max_wal_size);

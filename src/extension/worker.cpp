@@ -78,8 +78,10 @@ static walsizer::Obstacle walsizer_find_any_obstacle() {
     return obstacle.what.empty() ? walsizer_find_pending_edit() : obstacle;
 }
 
-// The last change was not tried because of an obstacle: look now and then whether it is gone.
+// The last change was not tried because of an obstacle, or for want of a history file: look now and then whether that
+// has ended.
 static bool waits_for_obstacle = false;
+static bool waits_for_history = false;
 
 // Intent on disk, ALTER SYSTEM, reload; the outcome shows at the next looks.
 static void walsizer_carry_out(walsizer::Orders& orders) {
@@ -95,6 +97,7 @@ static void walsizer_carry_out(walsizer::Orders& orders) {
     walsizer::Text<256> hint;
     const walsizer::Obstacle obstacle = walsizer_find_any_obstacle();
     waits_for_obstacle = !obstacle.what.empty();
+    waits_for_history = !saved;
     if (waits_for_obstacle)
         walsizer_change_failed(obstacle.what.c_str(), obstacle.hint.c_str());
     else if (!secured)
@@ -110,7 +113,7 @@ static void walsizer_carry_out(walsizer::Orders& orders) {
 // After the start and after each reload.
 static void walsizer_note_configuration(bool just_loaded) {
     walsizer_remember_files(just_loaded);
-    waits_for_obstacle = false;
+    waits_for_obstacle = waits_for_history = false;
     const walsizer::Obstacle obstacle = walsizer_find_obstacle();
     LWLockAcquire(walsizer_shared->lock, LW_EXCLUSIVE);
     walsizer_shared->tuner.SetObstacle(obstacle);
@@ -133,10 +136,10 @@ static void walsizer_note_file_value() {
 
 static void walsizer_recheck_obstacle(walsizer::Micros now) {
     static walsizer::Micros checked_at = 0;
-    if (!waits_for_obstacle || now - checked_at < 10 * walsizer::kSecond) return;
+    if ((!waits_for_obstacle && !waits_for_history) || now - checked_at < 10 * walsizer::kSecond) return;
     checked_at = now;
-    if (!walsizer_find_any_obstacle().what.empty()) return;
-    waits_for_obstacle = false;
+    if (!walsizer_find_any_obstacle().what.empty() || (waits_for_history && !walsizer_save_history())) return;
+    waits_for_obstacle = waits_for_history = false;
     LWLockAcquire(walsizer_shared->lock, LW_EXCLUSIVE);
     walsizer_shared->tuner.ConfigurationReloaded();
     LWLockRelease(walsizer_shared->lock);
@@ -173,6 +176,8 @@ static void walsizer_begin() {
     walsizer_shared->worker_latch = MyLatch;
     LWLockRelease(walsizer_shared->lock);
     before_shmem_exit(walsizer_leave, (Datum)0);
+    // What was learned must not wait for the next decision: another crash may come first.
+    if (recovered) walsizer_save_history();
     if (inherited)
         ereport(LOG, (errmsg("walsizer's history was written elsewhere (\"%s\"): this server is a copy",
                              memory.identity.data_directory.c_str()),

@@ -17,7 +17,7 @@ SELECT plan(54);
 SELECT has_schema('walsizer');
 SELECT views_are('walsizer', ARRAY['status', 'stat', 'decisions', 'windows', 'checkpoints']);
 SELECT is(pg_temp.columns_of('walsizer.status'),
-  'state text, state_since timestamp with time zone, reason text, worker_pid bigint, '
+  'state text, state_since timestamp with time zone, reason text, worker_pid integer, '
   'sampled_at timestamp with time zone, in_recovery boolean, max_wal_size bigint, source text, '
   'original_size bigint, need bigint, recommended bigint, ceiling bigint, limited_by text, trigger_size bigint, '
   'wal_since_redo bigint, wal_rate double precision, window_start timestamp with time zone, '
