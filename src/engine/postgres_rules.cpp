@@ -35,7 +35,9 @@ Lsn TriggerPosition(Lsn redo, std::int64_t segments, Bytes segment_size) noexcep
 
 Bytes SizeForDistance(double distance, const ServerSettings& server) noexcept {
     const double segment = static_cast<double>(server.segment_size);
-    const double segments = std::ceil(std::max(distance, 0.0) / segment) + 1.0;
+    // What no setting could hold is cut before it becomes an integer.
+    const double most = static_cast<double>(kLargestMaxWalSize / server.segment_size);
+    const double segments = std::min(std::ceil(std::max(distance, 0.0) / segment) + 1.0, most);
     Bytes size = RoundUpToSegments(segments * segment * (1.0 + server.completion_target), server);
     // PostgreSQL's truncation may still eat one: its floating point decides, so ask it.
     const auto wanted = static_cast<std::int64_t>(segments);

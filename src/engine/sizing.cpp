@@ -90,7 +90,7 @@ Need PresentNeed(const Tracker& tracker, const Journal& journal) noexcept {
     const Stretch stretch = tracker.stretch();
     const CycleSoFar so_far = {static_cast<Bytes>(stretch.bytes), stretch.watched, tracker.OpenCycleFpi()};
     const Demand demand = Project(so_far, timeout - stretch.watched, tracker.pace());
-    need.bytes = demand.seen + demand.unseen;
+    need.bytes = std::min(demand.seen + demand.unseen, static_cast<double>(kLargestMaxWalSize));
     need.size = SizeFor(demand, server);
     need.sound = stretch.watched * kSoundShare >= timeout;
     return need;

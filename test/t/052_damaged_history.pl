@@ -98,10 +98,10 @@ foreach my $damage (@damages)
 	is(slurp_file("$path.damaged"), $bytes, "$what: it is kept");
 }
 
-subtest 'twice damaged: the older one gives way' => sub {
+subtest 'twice damaged: both are kept' => sub {
 	write_history($node, "again\n");
 	survives('again', $aside, 1);
-	is(slurp_file("$path.damaged"), "again\n", 'the newer one is kept');
+	is(slurp_file("$path.damaged.1"), "again\n", 'the newer one under a name of its own');
 };
 
 subtest 'huge' => sub {

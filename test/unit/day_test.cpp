@@ -24,8 +24,9 @@ struct Counts {
 
 Counts Read(const Totals& totals) {
     const CheckpointCounts& checkpoints = totals.checkpoints;
-    return {checkpoints.timed,  checkpoints.requested, checkpoints.wal_forced, checkpoints.stale, totals.raised,
-            totals.lowered,     totals.failed,         totals.decisions,       totals.wal_bytes};
+    return {checkpoints.timed, checkpoints.requested, checkpoints.wal_forced,
+            checkpoints.stale, totals.raised,         totals.lowered,
+            totals.failed,     totals.decisions,      totals.wal_bytes};
 }
 
 bool Rose(const Counts& before, const Counts& now) {
@@ -83,8 +84,8 @@ TEST(Day, NeverShrinksNeverPassesTheCeilingAndOnlyCountsUp) {
     EXPECT_LT(rig.log.size(), 80U);
 }
 
-// The volume takes part: what pg_wal gains the volume loses, and others fill it for some hours. Only walsizer's own
-// growth is given back, and the counters still only rise.
+// The volume takes part: what pg_wal gains the volume loses, and others fill it for some hours. Only
+// walsizer's own growth is given back, and the counters still only rise.
 TEST(Day, OnAVolumeThatOthersFillGivesBackNoMoreThanItTook) {
     Rig rig;
     rig.settings.max = 30 * kGiB;

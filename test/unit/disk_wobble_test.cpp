@@ -1,5 +1,6 @@
-// The disk ceiling is computed from figures that are read one after the other while WAL flows: it wobbles. Neither a wobble
-// nor the moment in which a checkpoint removes a cycle's segments is a reason to change max_wal_size.
+// The disk ceiling is computed from figures that are read one after the other while WAL flows: it wobbles.
+// Neither a wobble nor the moment in which a checkpoint removes a cycle's segments is a reason to change
+// max_wal_size.
 #include <gtest/gtest.h>
 
 #include "rig.hpp"
@@ -41,7 +42,8 @@ class DiskWobble : public testing::Test {
     Original original;
 };
 
-// Up and down by 3 %, for ten minutes of a load that wants more: once at the ceiling, no step of a few megabytes up.
+// Up and down by 3 %, for ten minutes of a load that wants more: once at the ceiling, no step of a few
+// megabytes up.
 TEST_F(DiskWobble, IsNotFollowedInSmallSteps) {
     RunAt(800 * kMiB, kMinute);
     EXPECT_EQ(rig.size(), 800 * kMiB);
@@ -53,8 +55,8 @@ TEST_F(DiskWobble, IsNotFollowedInSmallSteps) {
     EXPECT_EQ(rig.totals.lowered, 0);
 }
 
-// Between the end of a checkpoint and the removal of its segments a whole cycle is older than the redo point, and nobody
-// holds it.
+// Between the end of a checkpoint and the removal of its segments a whole cycle is older than the redo point,
+// and nobody holds it.
 TEST_F(DiskWobble, WhatACheckpointIsAboutToRemoveIsNotHeld) {
     RunAt(2 * kGiB, 3 * kMinute);
     const Bytes size = rig.size();

@@ -1,5 +1,5 @@
-// The history as bytes: whatever is offered, DecodeHistory() reads it or refuses it, and what it reads can be used.
-// Sanitizers end the process where it does not.
+// The history as bytes: whatever is offered, DecodeHistory() reads it or refuses it, and what it reads can be
+// used. Sanitizers end the process where it does not.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -115,7 +115,8 @@ class HistoryOf : public testing::Test {
         ASSERT_EQ(rig.journal.checkpoints.size(), lived.journal.checkpoints.size());
         for (std::uint32_t age = 0; age < rig.journal.decisions.size(); ++age) {
             EXPECT_EQ(rig.journal.decisions.Newest(age).id, lived.journal.decisions.Newest(age).id);
-            EXPECT_EQ(rig.journal.decisions.Newest(age).new_size, lived.journal.decisions.Newest(age).new_size);
+            EXPECT_EQ(rig.journal.decisions.Newest(age).new_size,
+                      lived.journal.decisions.Newest(age).new_size);
             EXPECT_STREQ(rig.journal.decisions.Newest(age).reason.c_str(),
                          lived.journal.decisions.Newest(age).reason.c_str());
         }
@@ -193,7 +194,9 @@ TEST_F(HistoryOf, EveryTruncationIsRefusedOrEndsBetweenSections) {
 class Mutator {
   public:
     explicit Mutator(std::uint32_t seed) : random_(seed) {}
-    std::size_t Below(std::size_t bound) { return std::uniform_int_distribution<std::size_t>(0, bound - 1)(random_); }
+    std::size_t Below(std::size_t bound) {
+        return std::uniform_int_distribution<std::size_t>(0, bound - 1)(random_);
+    }
 
     ByteRow Noise(std::size_t longest) {
         ByteRow bytes(Below(longest));
@@ -201,26 +204,36 @@ class Mutator {
         return bytes;
     }
 
-    // One to four of: a flipped bit, a run of one value, a cut, a doubled piece, a number at the edge of its type.
+    // One to four of: a flipped bit, a run of one value, a cut, a doubled piece, a number at the edge of its
+    // type.
     void Mutate(ByteRow& bytes) {
         for (std::size_t left = 1 + Below(4); left > 0 && !bytes.empty(); --left) {
             // Damage near the beginning meets the heads and single values, elsewhere mostly windows.
-            const std::size_t at = Below(Below(2) == 0 ? bytes.size() : std::min<std::size_t>(bytes.size(), 2500));
+            const std::size_t at =
+                Below(Below(2) == 0 ? bytes.size() : std::min<std::size_t>(bytes.size(), 2500));
             const std::size_t room = bytes.size() - at;
             const auto from = bytes.begin() + static_cast<std::ptrdiff_t>(at);
             const std::size_t length = 1 + Below(std::min<std::size_t>(room, 600));
             const auto to = from + static_cast<std::ptrdiff_t>(length);
             switch (Below(6)) {
-                case 0: *from ^= static_cast<std::byte>(1U << Below(8)); break;
-                case 1: std::fill(from, to, static_cast<std::byte>(Below(3) * 127)); break;
-                case 2: bytes.erase(from, to); break;
+                case 0:
+                    *from ^= static_cast<std::byte>(1U << Below(8));
+                    break;
+                case 1:
+                    std::fill(from, to, static_cast<std::byte>(Below(3) * 127));
+                    break;
+                case 2:
+                    bytes.erase(from, to);
+                    break;
                 case 3: {
                     const ByteRow piece(from, to);
-                    bytes.insert(bytes.begin() + static_cast<std::ptrdiff_t>(Below(bytes.size())), piece.begin(),
-                                 piece.end());
+                    bytes.insert(bytes.begin() + static_cast<std::ptrdiff_t>(Below(bytes.size())),
+                                 piece.begin(), piece.end());
                     break;
                 }
-                case 4: bytes.resize(at); break;
+                case 4:
+                    bytes.resize(at);
+                    break;
                 default: {
                     static constexpr std::uint32_t kEdges[] = {0, 1, 2, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF};
                     const std::size_t aligned = at / 4 * 4;
@@ -234,14 +247,15 @@ class Mutator {
     std::mt19937 random_;
 };
 
-// Uses what was decoded as the SQL views and the next save do: strings end, names exist, the bytes can be written.
+// Uses what was decoded as the SQL views and the next save do: strings end, names exist, the bytes can be
+// written.
 void Use(const TunerMemory& got, Rig& rig) {
     std::size_t text = std::strlen(got.original.text.c_str()) + std::strlen(got.held_reason.c_str()) +
                        std::strlen(got.last_error.c_str()) + std::strlen(got.identity.data_directory.c_str());
     for (std::uint32_t age = 0; age < rig.journal.decisions.size(); ++age) {
         const DecisionRecord& row = rig.journal.decisions.Newest(age);
-        text += std::strlen(row.reason.c_str()) + std::strlen(Name(row.action)) + std::strlen(Name(row.cause)) +
-                std::strlen(Name(row.limited_by));
+        text += std::strlen(row.reason.c_str()) + std::strlen(Name(row.action)) +
+                std::strlen(Name(row.cause)) + std::strlen(Name(row.limited_by));
         EXPECT_NE(row.outcome, Outcome::kPending);
     }
     for (std::uint32_t age = 0; age < rig.journal.checkpoints.size(); ++age)
