@@ -10,7 +10,7 @@ namespace {
 constexpr double kAssumedRate = 64.0 * kMiB;
 // Below this a recovery is all fixed part and rounding.
 constexpr Bytes kSmallestSample = 32 * kMiB;
-constexpr Micros kShortestSample = 100 * kMillisecond;
+constexpr Micros kShortestSample = 10 * kMillisecond;
 // Two recoveries tell fixed part from rate only when their sizes differ clearly.
 constexpr double kDistinct = 1.25;
 

@@ -203,6 +203,7 @@ void Tuner::UpdateState(Journal& journal, Orders& orders) noexcept {
     // Another obstacle in place of the old one is news, too.
     const bool other_obstacle = state == State::kBlocked && !SameText(InTheWay().what, announced_obstacle_);
     if (state == state_ && !other_obstacle) return;
+    if (state == State::kAtCeiling && pending_.active) return;  // on its way to the ceiling; told when it is there
     if (state != state_) state_since_ = seen.wall;
     state_ = state;
     if (other_obstacle) {

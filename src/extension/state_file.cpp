@@ -51,14 +51,15 @@ static void walsizer_set_aside(const char* why) {
         ereport(LOG, (errcode_for_file_access(), errmsg("walsizer could not rename file \"%s\": %m", history_file)));
 }
 
-// Reads the whole file, of whatever size, into memory of the current context. -1: it could not be opened (errno).
+// Reads the whole file into memory of the current context. -1: it could not be opened (errno). Opened without blocking:
+// what lies there may be a pipe.
 static ssize_t walsizer_read_file(char** content) {
-    const int file = BasicOpenFile(history_file, O_RDONLY | PG_BINARY);
+    const int file = BasicOpenFile(history_file, O_RDONLY | O_NONBLOCK | PG_BINARY);
     if (file < 0) return -1;
     struct stat status;
-    // A history never exceeds this by far; more is not ours.
+    // A history never exceeds this by far; more is not ours, and neither is anything but a regular file.
     const off_t largest = 256 * 1024 * 1024;
-    if (fstat(file, &status) != 0 || status.st_size > largest) status.st_size = 0;
+    if (fstat(file, &status) != 0 || !S_ISREG(status.st_mode) || status.st_size > largest) status.st_size = 0;
     *content = (char*)palloc(Max(status.st_size, 1));
     ssize_t size = 0;
     while (size < status.st_size) {
@@ -72,7 +73,7 @@ static ssize_t walsizer_read_file(char** content) {
 
 static const char* walsizer_check_file(const char* content, Size size) {
     FileHead head;
-    if (size < sizeof(head)) return "it is too short";
+    if (size < sizeof(head)) return "it is no regular file, or too short";
     memcpy(&head, content, sizeof(head));
     if (head.magic != FileHead::kMagic) return "it is not a walsizer history of this machine's byte order";
     if (head.format != FileHead::kFormat) return "its format is another version's";

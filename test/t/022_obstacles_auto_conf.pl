@@ -60,10 +60,10 @@ SKIP: {
 		my $offset = log_size($node);
 		chmod 0400, $path or die $!;
 		my $load = press($node);
-		is_blocked($node, $offset, what => qr/ALTER SYSTEM failed.*could not open file "postgresql\.auto\.conf"/, hint => $line);
+		is_blocked($node, $offset, what => qr/postgresql\.auto\.conf cannot be written: Permission denied/, hint => $line);
 		is(auto_conf($node), '', 'the file is what it was');
+		# Without a reload: walsizer looks again by itself.
 		chmod 0600, $path or die $!;
-		$node->reload;
 		goes_on($node);
 		back_to_start($node, $load);
 	};
@@ -72,7 +72,7 @@ SKIP: {
 		my $offset = log_size($node);
 		my $load = press($node);
 		chmod 0500, $node->data_dir or die $!;
-		is_blocked($node, $offset, what => qr/ALTER SYSTEM failed.*could not open file "postgresql\.auto\.conf\.tmp"/, hint => $line);
+		is_blocked($node, $offset, what => qr/postgresql\.auto\.conf cannot be written: Permission denied/, hint => $line);
 		chmod 0700, $node->data_dir or die $!;
 		$node->reload;
 		goes_on($node);

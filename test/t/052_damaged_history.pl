@@ -7,6 +7,7 @@
 use strict;
 use warnings;
 
+use POSIX qw(mkfifo);
 use PostgreSQL::Test::Utils;
 use Test::More;
 use WalsizerDamage;
@@ -133,6 +134,17 @@ subtest 'unreadable' => sub {
 	chmod 0000, $path or die "cannot change $path: $!";
 	plan skip_all => 'this user can read everything' if -r $path;
 	survives('unreadable', qr/walsizer (?:sets aside|could not open) .*history/, 1);
+};
+
+# Opening one for reading waits for a writer, who never comes: nobody could stop the server any more.
+subtest 'a pipe' => sub {
+	remove_all();
+	mkfifo($path, 0600) or die "cannot make $path: $!";
+	ok($node->start(fail_ok => 1), 'the server starts');
+	my $works = soon(sub { status($node)->{state} eq 'tuning' });
+	ok($works, 'walsizer works');
+	$node->stop($works ? 'fast' : 'immediate');
+	remove_all();
 };
 
 subtest 'a temporary file left over' => sub {
