@@ -1,9 +1,9 @@
 -- The functions that act answer with the decision they led to.
 SELECT action, cause, old_size = new_size AS unchanged, applied, outcome,
-       regexp_replace(reason, '\d+(\.\d+)? [kMG]B', 'N', 'g') AS reason
+       regexp_replace(replace(reason, current_user, 'ROLE'), '\d+(\.\d+)? [kMG]B', 'N', 'g') AS reason
 FROM walsizer.evaluate();
 SELECT * FROM walsizer.undo();
-SELECT action, cause, applied, outcome, reason FROM walsizer.resume();
+SELECT action, cause, applied, outcome, replace(reason, current_user, 'ROLE') AS reason FROM walsizer.resume();
 SELECT state FROM walsizer.status;
 
 -- The line to use elsewhere.
@@ -17,7 +17,7 @@ SELECT walsizer.recommend(NULL) IS NULL AS strict;
 
 -- reset() clears journal and counters, says so, and lets the ids go on.
 SELECT max(id) AS last_id FROM walsizer.decisions \gset
-SELECT id - :last_id AS next, action, reason FROM walsizer.reset();
+SELECT id - :last_id AS next, action, replace(reason, current_user, 'ROLE') AS reason FROM walsizer.reset();
 SELECT count(*), min(id) - :last_id AS first FROM walsizer.decisions;
 SELECT count(*) FROM walsizer.checkpoints;
 SELECT num_timed, num_requested, num_wal_forced, stats_reset > now() - interval '1 minute' AS just_reset
