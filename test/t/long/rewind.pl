@@ -4,7 +4,7 @@
 # A primary comes back as the standby of its own standby. pg_rewind brings it the other server's history file and
 # postgresql.auto.conf: it must take them for what they are, inherited, and go on; and so must the new primary.
 #
-# About 5 minutes.
+# About 3 minutes.
 
 use strict;
 use warnings;

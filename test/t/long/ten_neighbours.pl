@@ -5,7 +5,7 @@
 # raises, each within its ceiling, may promise more than there is. As WAL takes the space, and then a stranger's file,
 # each gives back in time: nobody runs out of space, nobody goes below what its DBA had.
 #
-# About 5 minutes.
+# About 4 minutes.
 
 use strict;
 use warnings;
@@ -24,8 +24,8 @@ use constant RATE       => 3;      # MB/s each
 use constant TIMEOUT    => 30;
 use constant VOLUME     => 1500;
 use constant RESERVE    => 400;
-# What the stranger takes: a server at its original size keeps up to 7 segments, and that much is left to each.
-use constant STRANGER => VOLUME - NEIGHBOURS * 7 * 16;
+# What the stranger takes: a server at its original size keeps up to 6 segments, and that much is left to each.
+use constant STRANGER => VOLUME - NEIGHBOURS * 6 * 16;
 use constant STEP     => 16;
 # Less than half of the reserve: it gets serious for everybody.
 use constant LEFT_FREE => 0.4 * RESERVE;
