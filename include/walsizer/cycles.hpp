@@ -1,9 +1,9 @@
 // Cycles (from one redo point to the next) and the cause of the checkpoint that ends each.
 //
-// The cause comes from PostgreSQL's own rule (postgres_rules.hpp: ReachedTrigger) and from the time since the last
-// checkpoint; the server's counters confirm it, correct the number of checkpoints between two looks, and settle the
-// few cases where the timer and WAL volume were due together. Counters become visible late, so such a case may stay
-// open for some looks. On a standby counters are noise and are not read at all.
+// The cause comes from PostgreSQL's own rule (postgres_rules.hpp: ReachedTrigger) and from the time since the
+// last checkpoint; the server's counters confirm it, correct the number of checkpoints between two looks, and
+// settle the few cases where the timer and WAL volume were due together. Counters become visible late, so
+// such a case may stay open for some looks. On a standby counters are noise and are not read at all.
 #pragma once
 
 #include "walsizer/journal.hpp"
@@ -13,8 +13,8 @@ namespace walsizer {
 
 struct Cycle {
     Lsn redo = 0;
-    Micros started_at = 0;             // when the redo point moved here, as far as known
-    Micros timer_from = 0;             // when PostgreSQL's timer last began: redo moved, or an idle tick was skipped
+    Micros started_at = 0;  // when the redo point moved here, as far as known
+    Micros timer_from = 0;  // when PostgreSQL's timer last began: redo moved, or an idle tick was skipped
     std::int64_t smallest_segments = 0;  // the smallest trigger in effect since then
     Bytes smallest_trigger = 0;          // the same in bytes
     WalStatistics at_start;
@@ -32,11 +32,11 @@ struct FinishedCycle {
 
 struct CycleEvents {
     CheckpointCounts settled;  // counted at this look
-    // One of the forced ones reached even the trigger that is in effect now: evidence against the present setting. A
-    // cycle in which max_wal_size was raised may have been forced by the old one.
+    // One of the forced ones reached even the trigger that is in effect now: evidence against the present
+    // setting. A cycle in which max_wal_size was raised may have been forced by the old one.
     bool forced_at_present = false;
     bool redo_moved = false;
-    bool cut_short = false;    // the cycle that ended was much shorter than checkpoint_timeout
+    bool cut_short = false;  // the cycle that ended was much shorter than checkpoint_timeout
 };
 
 // What must survive a restart to account for the checkpoints that came meanwhile.

@@ -1,4 +1,5 @@
-// The most WAL that really fell into one stretch of checkpoint_timeout: a sliding window over recent positions.
+// The most WAL that really fell into one stretch of checkpoint_timeout: a sliding window over recent
+// positions.
 #pragma once
 
 #include "walsizer/units.hpp"
@@ -17,8 +18,8 @@ class DemandMeter {
     void Restart() noexcept { *this = DemandMeter(); }
     void Look(Micros now, Lsn position, Micros timeout) noexcept;
 
-    // A cycle much shorter than the timeout ended: WAL until now holds full-page images that rarer checkpoints
-    // would not have written, so stretches that reach back before `now` are upper bounds only.
+    // A cycle much shorter than the timeout ended: WAL until now holds full-page images that rarer
+    // checkpoints would not have written, so stretches that reach back before `now` are upper bounds only.
     void CycleCutShort(Micros now) noexcept { clean_from_ = now; }
 
     Stretch Latest(Micros timeout) const noexcept;

@@ -15,7 +15,8 @@ enum class CheckpointCause : std::uint8_t {
     kWal,      // requested, and WAL since the redo point had reached the trigger
     kTime,     // checkpoint_timeout passed
     kRequest,  // asked for: CHECKPOINT, backup, CREATE/DROP DATABASE, restart, promotion
-    kStale,    // requested at the trigger of an older, smaller setting: a running statement has not reloaded yet
+    kStale,    // requested at the trigger of an older, smaller setting: a running statement has not reloaded
+               // yet
 };
 const char* Name(CheckpointCause cause) noexcept;
 
@@ -52,8 +53,9 @@ struct WindowRecord {
     double write_time = 0;  // milliseconds
     double sync_time = 0;   // milliseconds
     std::int64_t buffers_written = 0;
-    Bytes clean_peak = -1;  // most WAL in any one checkpoint_timeout that ended in this window; -1 none measured
-    Bytes peak = -1;        // the same, stretches with frequent checkpoints included: an upper bound
+    Bytes clean_peak =
+        -1;           // most WAL in any one checkpoint_timeout that ended in this window; -1 none measured
+    Bytes peak = -1;  // the same, stretches with frequent checkpoints included: an upper bound
     bool in_recovery = false;
 };
 

@@ -1,4 +1,5 @@
-// One look at a server: everything the engine knows of it. Filled by the extension, the program or the simulator.
+// One look at a server: everything the engine knows of it. Filled by the extension, the program or the
+// simulator.
 #pragma once
 
 #include "walsizer/postgres_rules.hpp"
@@ -7,10 +8,10 @@
 
 namespace walsizer {
 
-// The checkpointer's cumulative counters (pg_stat_bgwriter up to 16, pg_stat_checkpointer from 17). They lag behind
-// the redo point, count ticks that were skipped for want of WAL, and can be reset at any moment.
+// The checkpointer's cumulative counters (pg_stat_bgwriter up to 16, pg_stat_checkpointer from 17). They lag
+// behind the redo point, count ticks that were skipped for want of WAL, and can be reset at any moment.
 struct CheckpointCounters {
-    bool known = false;     // false: not read at this look
+    bool known = false;  // false: not read at this look
     std::int64_t timed = 0;
     std::int64_t requested = 0;
     double write_time = 0;  // milliseconds
@@ -27,23 +28,25 @@ struct WalStatistics {
 };
 
 struct Observation {
-    Micros now = 0;          // monotonic
+    Micros now = 0;  // monotonic
     Timestamp wall = 0;
     Timestamp server_start = 0;  // tells a restart of the server from a restart of the observer
-    Lsn position = 0;        // end of WAL: inserted on a primary, replayed in recovery
-    Lsn redo = 0;            // redo point of the latest checkpoint or restartpoint, started or completed
-    Micros redo_age = -1;    // how long ago that checkpoint, or the server, started; -1 unknown. First look only.
+    Lsn position = 0;            // end of WAL: inserted on a primary, replayed in recovery
+    Lsn redo = 0;                // redo point of the latest checkpoint or restartpoint, started or completed
+    Micros redo_age =
+        -1;  // how long ago that checkpoint, or the server, started; -1 unknown. First look only.
     bool in_recovery = false;
     ServerSettings server;
     CheckpointCounters counters;
     WalStatistics wal;
-    // In recovery: replay keeps up with the primary, so that replayed WAL is WAL just written. Catch-up is not.
+    // In recovery: replay keeps up with the primary, so that replayed WAL is WAL just written. Catch-up is
+    // not.
     bool replay_current = false;
     VolumeFacts volume;  // known only at looks that read it
 };
 
-// Whether a server can be in this state at all, `now` not before `latest`. The engine's arithmetic relies on it; what
-// is not plausible is not looked at.
+// Whether a server can be in this state at all, `now` not before `latest`. The engine's arithmetic relies on
+// it; what is not plausible is not looked at.
 bool IsPlausible(const Observation& seen, Micros latest) noexcept;
 
 }  // namespace walsizer

@@ -1,5 +1,5 @@
-// When to raise, and to what: anticipate, threshold, ratio. Pure judgement over what the tracker accounted; the
-// tuner (tuner.hpp) caps the proposal by the ceiling, records it and has it applied.
+// When to raise, and to what: anticipate, threshold, ratio. Pure judgement over what the tracker accounted;
+// the tuner (tuner.hpp) caps the proposal by the ceiling, records it and has it applied.
 #pragma once
 
 #include "walsizer/settings.hpp"
@@ -8,7 +8,8 @@
 
 namespace walsizer {
 
-// The open cycle against its trigger. In a dry run it is a virtual cycle, as the virtual size would have made it.
+// The open cycle against its trigger. In a dry run it is a virtual cycle, as the virtual size would have made
+// it.
 struct Race {
     Bytes size = 0;         // max_wal_size it is run with
     Bytes wal_bytes = 0;    // since the redo point
@@ -34,9 +35,10 @@ struct Proposal {
     Reason evidence;
 };
 
-// A forced checkpoint is in sight: WAL reaches the trigger clearly before the timer, within three looks plus the
-// time a new value takes to work (`reload_time`).
-Proposal Anticipate(const Race& race, const Tracker& tracker, const Journal& journal, Micros reload_time) noexcept;
+// A forced checkpoint is in sight: WAL reaches the trigger clearly before the timer, within three looks plus
+// the time a new value takes to work (`reload_time`).
+Proposal Anticipate(const Race& race, const Tracker& tracker, const Journal& journal,
+                    Micros reload_time) noexcept;
 
 // Forced checkpoints of the open window reached the threshold.
 Proposal ReactToThreshold(const Race& race, std::int64_t forced, const Tracker& tracker,
@@ -52,8 +54,8 @@ Proposal JudgeStandby(Bytes size, const Tracker& tracker, const Journal& journal
 // Asked to judge now: what was measured or can be projected, without waiting for a checkpoint.
 Proposal JudgeNow(const Race& race, const Tracker& tracker, const Journal& journal) noexcept;
 
-// The most WAL that any whole checkpoint_timeout of the last `span` saw, for shrinking; -1 while the journal does not
-// reach back that far.
+// The most WAL that any whole checkpoint_timeout of the last `span` saw, for shrinking; -1 while the journal
+// does not reach back that far.
 Bytes PeakDemand(const Tracker& tracker, const Journal& journal, Micros span) noexcept;
 
 // Checkpoints of the last `windows` windows, or of as many as there are.

@@ -6,16 +6,18 @@
 
 namespace walsizer {
 
-// What the server runs with. All of it can change at a reload, the segment size only by initdb or pg_resetwal.
+// What the server runs with. All of it can change at a reload, the segment size only by initdb or
+// pg_resetwal.
 struct ServerSettings {
     Bytes max_wal_size = kGiB;
     Bytes segment_size = 16 * kMiB;
-    double completion_target = 0.9;        // checkpoint_completion_target, 0..1
+    double completion_target = 0.9;  // checkpoint_completion_target, 0..1
     Micros checkpoint_timeout = 5 * kMinute;
 };
 
-// CheckPointSegments: segments of WAL since the redo point that make a backend ask for a checkpoint. At least 1.
-// Mirrors xlog.c:CalculateCheckpointSegments(): whole segments first, then the division, then truncation.
+// CheckPointSegments: segments of WAL since the redo point that make a backend ask for a checkpoint. At
+// least 1. Mirrors xlog.c:CalculateCheckpointSegments(): whole segments first, then the division, then
+// truncation.
 std::int64_t CheckpointSegments(Bytes max_wal_size, const ServerSettings& server) noexcept;
 inline std::int64_t CheckpointSegments(const ServerSettings& server) noexcept {
     return CheckpointSegments(server.max_wal_size, server);
@@ -31,12 +33,16 @@ bool ReachedTrigger(Lsn old_redo, Lsn redo, std::int64_t segments, Bytes segment
 // Where WAL reaches the trigger: the end of the segment whose completion asks for the checkpoint.
 Lsn TriggerPosition(Lsn redo, std::int64_t segments, Bytes segment_size) noexcept;
 
-// The smallest max_wal_size at which `distance` bytes of WAL after any redo point force no checkpoint, in whole
-// segments. The inverse of CheckpointSegments(), plus one segment because redo may lie at a segment's end.
+// The smallest max_wal_size at which `distance` bytes of WAL after any redo point force no checkpoint, in
+// whole segments. The inverse of CheckpointSegments(), plus one segment because redo may lie at a segment's
+// end.
 Bytes SizeForDistance(double distance, const ServerSettings& server) noexcept;
 
-// max_wal_size below two segments is accepted by a reload and fatal at the next start (xlog.c:ReadControlFile()).
-inline Bytes SmallestMaxWalSize(const ServerSettings& server) noexcept { return 2 * server.segment_size; }
+// max_wal_size below two segments is accepted by a reload and fatal at the next start
+// (xlog.c:ReadControlFile()).
+inline Bytes SmallestMaxWalSize(const ServerSettings& server) noexcept {
+    return 2 * server.segment_size;
+}
 
 // Rounds up to whole segments, within what PostgreSQL accepts.
 Bytes RoundUpToSegments(double size, const ServerSettings& server) noexcept;

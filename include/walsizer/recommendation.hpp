@@ -6,8 +6,8 @@
 
 namespace walsizer {
 
-// `format`: sql, conf, patroni, cnpg or rds. False for any other. The text has the line to use and, where the format
-// knows comments, the basis of the figure.
+// `format`: sql, conf, patroni, cnpg or rds. False for any other. The text has the line to use and, where the
+// format knows comments, the basis of the figure.
 bool Recommend(const char* format, Bytes size, const Need& need, const ServerSettings& server,
                Text<1024>& text) noexcept;
 

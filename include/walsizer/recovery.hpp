@@ -7,8 +7,8 @@
 namespace walsizer {
 
 struct RecoverySample {
-    Bytes bytes = 0;   // WAL replayed
-    Micros time = 0;   // from the server's start to the end of its recovery checkpoint
+    Bytes bytes = 0;  // WAL replayed
+    Micros time = 0;  // from the server's start to the end of its recovery checkpoint
 };
 
 struct RecoverySamples {
@@ -35,8 +35,8 @@ struct RecoveryModel {
     Bytes SizeWithin(Micros limit) const noexcept;
 };
 
-// `configured` is walsizer.replay_rate in bytes/s, 0 for none; `seen` the fastest sustained replay of this server as
-// a standby, which is evidence of a lower bound only, 0 for none.
+// `configured` is walsizer.replay_rate in bytes/s, 0 for none; `seen` the fastest sustained replay of this
+// server as a standby, which is evidence of a lower bound only, 0 for none.
 RecoveryModel ModelRecovery(const RecoverySamples& samples, double configured, double seen) noexcept;
 
 }  // namespace walsizer

@@ -24,7 +24,9 @@ class Ring {
 
     // 0 is the newest. `age` must be below size().
     Record& Newest(std::uint32_t age) noexcept { return slots_[(*written_ - 1 - age) % capacity_]; }
-    const Record& Newest(std::uint32_t age) const noexcept { return slots_[(*written_ - 1 - age) % capacity_]; }
+    const Record& Newest(std::uint32_t age) const noexcept {
+        return slots_[(*written_ - 1 - age) % capacity_];
+    }
 
     void Clear() noexcept { *written_ = 0; }
 

@@ -15,8 +15,8 @@ struct TunerSettings {
     double target_ratio = 0.10;  // accepted share of forced among all effective checkpoints
     Bytes disk_reserve = -1;     // of pg_wal's volume, never to be used; -1: automatic; 0: no disk ceiling
     Micros max_recovery_time = 5 * kMinute;  // ceiling by worst-case crash recovery; 0: none
-    double replay_rate = 0;      // bytes/s replayed in recovery; 0: learned or assumed
-    Micros shrink_after = 0;     // shrink after the need stayed far below for this long; 0: never
+    double replay_rate = 0;                  // bytes/s replayed in recovery; 0: learned or assumed
+    Micros shrink_after = 0;                 // shrink after the need stayed far below for this long; 0: never
 };
 
 }  // namespace walsizer

@@ -1,4 +1,5 @@
-// How big max_wal_size has to be: from WAL that really fell into one checkpoint_timeout, or from a projection of it.
+// How big max_wal_size has to be: from WAL that really fell into one checkpoint_timeout, or from a projection
+// of it.
 #pragma once
 
 #include "walsizer/postgres_rules.hpp"
@@ -6,8 +7,8 @@
 
 namespace walsizer {
 
-// Headroom on what was measured and on what was only projected: a measured need is exact but for the load's own
-// jitter; a projection also errs about how full-page images fade.
+// Headroom on what was measured and on what was only projected: a measured need is exact but for the load's
+// own jitter; a projection also errs about how full-page images fade.
 inline constexpr double kMeasuredHeadroom = 1.05;
 inline constexpr double kProjectedHeadroom = 1.25;
 
@@ -23,8 +24,9 @@ struct CycleSoFar {
     FpiOfCycle fpi;
 };
 
-// Completes a cycle to a whole checkpoint_timeout, `remaining` being the time without its WAL. The rate is that of
-// the last seconds; its full-page images fade as PostgreSQL's do, because a page is logged whole only once a cycle.
+// Completes a cycle to a whole checkpoint_timeout, `remaining` being the time without its WAL. The rate is
+// that of the last seconds; its full-page images fade as PostgreSQL's do, because a page is logged whole only
+// once a cycle.
 Demand Project(const CycleSoFar& cycle, Micros remaining, const Pace& pace) noexcept;
 
 // max_wal_size at which that demand forces no checkpoint, headroom included, in whole segments.
@@ -37,10 +39,10 @@ enum class NeedBasis : std::uint8_t {
 };
 
 struct Need {
-    Bytes size = 0;       // max_wal_size that would do, uncapped
-    double bytes = 0;     // WAL in one checkpoint_timeout that it rests on
+    Bytes size = 0;    // max_wal_size that would do, uncapped
+    double bytes = 0;  // WAL in one checkpoint_timeout that it rests on
     NeedBasis basis = NeedBasis::kProjected;
-    bool sound = false;   // enough was watched to act on it without a checkpoint in sight
+    bool sound = false;  // enough was watched to act on it without a checkpoint in sight
 };
 
 // What the last hour (12 windows) needed.

@@ -9,9 +9,9 @@
 namespace walsizer {
 
 // Formats as vsnprintf does at `used` within `capacity` bytes; returns the new length, at most capacity - 1.
-__attribute__((format(printf, 4, 0)))
-std::size_t FormatAt(char* buffer, std::size_t capacity, std::size_t used, const char* format,
-                     std::va_list arguments) noexcept;
+__attribute__((format(printf, 4, 0))) std::size_t FormatAt(char* buffer, std::size_t capacity,
+                                                           std::size_t used, const char* format,
+                                                           std::va_list arguments) noexcept;
 
 template <std::size_t kCapacity>
 class Text {

@@ -1,9 +1,10 @@
 // The engine's front door: one look in, at most one change of max_wal_size out.
 //
-//   observe -> [ Tracker accounts -> policy proposes -> ceiling caps -> Tuner decides ] -> apply -> report back
+//   observe -> [ Tracker accounts -> policy proposes -> ceiling caps -> Tuner decides ] -> apply -> report
+//   back
 //
-// A Tuner is a plain value of a few kilobytes: it lives in shared memory, never allocates, never throws, holds no
-// clock. The caller serialises access and carries out the orders.
+// A Tuner is a plain value of a few kilobytes: it lives in shared memory, never allocates, never throws,
+// holds no clock. The caller serialises access and carries out the orders.
 #pragma once
 
 #include "walsizer/limits.hpp"
@@ -49,13 +50,13 @@ struct TunerMemory {
     Bytes last_size = 0;  // the last max_wal_size seen; 0: none yet
     CycleMemory cycles;
     Timestamp held_since = 0;
-    // Whole windows since max_wal_size last changed; -1 while the window of the change is open. Older windows say
-    // nothing about the present value.
+    // Whole windows since max_wal_size last changed; -1 while the window of the change is open. Older windows
+    // say nothing about the present value.
     std::int32_t windows_since_change = 0;
     // What the configuration files say of max_wal_size apart from postgresql.auto.conf; 0: not looked yet.
     Bytes file_size = 0;
-    // A change that was begun and whose outcome was not seen: when it shows after a crash, or after a broken file was
-    // mended, it is recognised as walsizer's own.
+    // A change that was begun and whose outcome was not seen: when it shows after a crash, or after a broken
+    // file was mended, it is recognised as walsizer's own.
     Bytes intended_size = 0;
     std::int64_t intended_decision = 0;
     Change intended = Change::kNone;
@@ -126,8 +127,8 @@ class Tuner {
     // The configuration was read again: what failed before may work now.
     void ConfigurationReloaded() noexcept { retry_at_ = 0; }
 
-    // The configuration files, apart from walsizer's own line, say `size` now; `where` is file:line. An edit that
-    // walsizer's line would hide must work all the same.
+    // The configuration files, apart from walsizer's own line, say `size` now; `where` is file:line. An edit
+    // that walsizer's line would hide must work all the same.
     void NoticeFile(Bytes size, const char* where, Journal& journal, Orders& orders) noexcept;
 
     // During a change.
@@ -198,7 +199,8 @@ class Tuner {
     void NoticeOthers(Journal& journal, Orders& orders) noexcept;
     void UpdateState(Journal& journal, Orders& orders) noexcept;
     Proposal Judge(const TrackerEvents& events, const Race& race, const Journal& journal) const noexcept;
-    std::int64_t Decide(const Proposal& proposal, const Race& race, Journal& journal, Orders& orders) noexcept;
+    std::int64_t Decide(const Proposal& proposal, const Race& race, Journal& journal,
+                        Orders& orders) noexcept;
     void Raise(const Proposal& proposal, Bytes size, const Ceiling& limit, const Race& race, Journal& journal,
                Orders& orders) noexcept;
     DecisionRecord NewDecision(Action action, DecisionCause cause, Journal& journal) noexcept;
@@ -228,14 +230,14 @@ class Tuner {
     Micros streaming_since_ = 0;  // in recovery: replay has kept up, or caught up, without a break since then
     Lsn streaming_from_ = 0;
     Obstacle obstacle_;
-    Obstacle failure_;      // the last change failed so; until retry_at_, or the next reload
+    Obstacle failure_;  // the last change failed so; until retry_at_, or the next reload
     Text<256> announced_obstacle_;
     Micros retry_at_ = 0;
     Bytes cut_wanted_ = 0;  // a raise that was due asked for more than the ceiling
     Micros cut_at_ = 0;
     Micros apply_time_ = 0;  // how long the last change took to work
     std::uint32_t puzzled_ = 0;
-    bool looked_ = false;   // past the first look
+    bool looked_ = false;  // past the first look
     State state_ = State::kStarting;
     Timestamp state_since_ = 0;
     Micros last_warned_[8] = {};

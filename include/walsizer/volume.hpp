@@ -6,7 +6,8 @@
 
 namespace walsizer {
 
-// Who keeps segments that checkpoints would otherwise remove or recycle (xlog.c:KeepLogSeg(), RemoveOldXlogFiles()).
+// Who keeps segments that checkpoints would otherwise remove or recycle (xlog.c:KeepLogSeg(),
+// RemoveOldXlogFiles()).
 enum class Holder : std::uint8_t {
     kNone,
     kKeepSize,    // wal_keep_size: bounded
@@ -16,10 +17,10 @@ enum class Holder : std::uint8_t {
 };
 
 struct HeldWal {
-    Bytes bytes = 0;      // segments older than the last completed checkpoint's redo point
+    Bytes bytes = 0;  // segments older than the last completed checkpoint's redo point
     Holder holder = Holder::kNone;
     bool bounded = true;  // the holder cannot grow beyond a setting
-    Text<128> name;       // "replication slot standby1", "archiver (12 segments not archived)", "wal_keep_size"
+    Text<128> name;  // "replication slot standby1", "archiver (12 segments not archived)", "wal_keep_size"
 };
 
 struct VolumeFacts {

@@ -6,8 +6,8 @@ namespace walsizer {
 
 namespace {
 
-// PostgreSQL's timer counts whole seconds and the redo point is seen a look late: nearer to the timeout than this,
-// a checkpoint may have been the timer's.
+// PostgreSQL's timer counts whole seconds and the redo point is seen a look late: nearer to the timeout than
+// this, a checkpoint may have been the timer's.
 constexpr Micros kTimerSlack = 2 * kSecond;
 // A cycle shorter than this share of the timeout inflates its WAL with repeated full-page images.
 constexpr double kWholeCycle = 0.8;
@@ -31,7 +31,8 @@ CycleTracker::CounterSteps CycleTracker::StepCounters(const Observation& seen) n
     if (!seen.counters.known || seen.in_recovery) return steps;
     const CheckpointCounters& before = memory_.counters;
     const bool continuous = before.known && before.reset_at == seen.counters.reset_at &&
-                            seen.counters.timed >= before.timed && seen.counters.requested >= before.requested;
+                            seen.counters.timed >= before.timed &&
+                            seen.counters.requested >= before.requested;
     if (continuous) {
         steps.timed = std::min(seen.counters.timed - before.timed, kMostSteps);
         steps.requested = std::min(seen.counters.requested - before.requested, kMostSteps);
@@ -81,8 +82,8 @@ void CycleTracker::OpenCycle(const Observation& seen, Micros started_at) noexcep
     memory_.redo = seen.redo;
 }
 
-CheckpointCause CycleTracker::RequestedCause(Lsn old_redo, Lsn redo, std::int64_t segments, std::int64_t count,
-                                             Bytes segment_size, Micros now) noexcept {
+CheckpointCause CycleTracker::RequestedCause(Lsn old_redo, Lsn redo, std::int64_t segments,
+                                             std::int64_t count, Bytes segment_size, Micros now) noexcept {
     // Several checkpoints between two looks share the distance: all are WAL's only if it suffices for all.
     if (ReachedTrigger(old_redo, redo, segments * count, segment_size)) return CheckpointCause::kWal;
     for (unsigned i = 0; i < old_count_; ++i) {
@@ -103,15 +104,15 @@ void CycleTracker::Settle(CheckpointRecord row, CheckpointCause cause, std::int6
 
 void CycleTracker::SettleOpenRow(bool requested, const Observation& seen, Ring<CheckpointRecord>& rows,
                                  CycleEvents& events) noexcept {
-    const CheckpointCause cause =
-        requested ? RequestedCause(open_row_from_, open_row_.redo, open_row_segments_, 1,
-                                   seen.server.segment_size, seen.now)
-                  : CheckpointCause::kTime;
+    const CheckpointCause cause = requested
+                                      ? RequestedCause(open_row_from_, open_row_.redo, open_row_segments_, 1,
+                                                       seen.server.segment_size, seen.now)
+                                      : CheckpointCause::kTime;
     Settle(open_row_, cause, 1, rows, events);
     if (cause == CheckpointCause::kWal) {
         last_forced_ = open_row_cycle_;
-        events.forced_at_present |= ReachedTrigger(open_row_from_, open_row_.redo, present_segments_,
-                                                   seen.server.segment_size);
+        events.forced_at_present |=
+            ReachedTrigger(open_row_from_, open_row_.redo, present_segments_, seen.server.segment_size);
     }
     has_open_row_ = false;
 }
@@ -210,8 +211,11 @@ void CycleTracker::Move(const Observation& seen, CounterSteps steps, Ring<Checkp
     } else if (seen.in_recovery) {
         const bool reached =
             ReachedTrigger(cycle_.redo, seen.redo, cycle_.smallest_segments, seen.server.segment_size);
-        Settle(row, reached ? CheckpointCause::kWal : due ? CheckpointCause::kTime : CheckpointCause::kRequest, 1,
-               rows, events);
+        Settle(row,
+               reached ? CheckpointCause::kWal
+               : due   ? CheckpointCause::kTime
+                       : CheckpointCause::kRequest,
+               1, rows, events);
     } else if (counters_say_time) {
         Settle(row, CheckpointCause::kTime, 1, rows, events);
     } else if (!due || counters_say_requested) {
@@ -220,8 +224,8 @@ void CycleTracker::Move(const Observation& seen, CounterSteps steps, Ring<Checkp
         Settle(row, cause, count, rows, events);
         if (cause == CheckpointCause::kWal) {
             last_forced_ = finished;
-            events.forced_at_present |= ReachedTrigger(cycle_.redo, seen.redo, present_segments_ * count,
-                                                       seen.server.segment_size);
+            events.forced_at_present |=
+                ReachedTrigger(cycle_.redo, seen.redo, present_segments_ * count, seen.server.segment_size);
         }
         owed_requested_ += count - steps.requested;
     } else if (steps.timed > 0) {  // both spoke: one was the timer's, the others came on request

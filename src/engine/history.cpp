@@ -96,8 +96,12 @@ void Mend(Enumeration& value, Enumeration last) noexcept {
     if (byte > static_cast<unsigned char>(last)) value = Enumeration{};
 }
 
-void Mend(CheckpointRecord& record) noexcept { Mend(record.cause, CheckpointCause::kStale); }
-void Mend(WindowRecord& record) noexcept { Mend(record.in_recovery); }
+void Mend(CheckpointRecord& record) noexcept {
+    Mend(record.cause, CheckpointCause::kStale);
+}
+void Mend(WindowRecord& record) noexcept {
+    Mend(record.in_recovery);
+}
 void Mend(DecisionRecord& record) noexcept {
     Mend(record.action, Action::kResume);
     Mend(record.cause, DecisionCause::kManual);
@@ -112,11 +116,15 @@ void Mend(Original& original) noexcept {
     Mend(original.had_line);
     original.text.Terminate();
 }
-void Mend(Identity& identity) noexcept { identity.data_directory.Terminate(); }
+void Mend(Identity& identity) noexcept {
+    identity.data_directory.Terminate();
+}
 void Mend(RecoverySamples& recoveries) noexcept {
     recoveries.count = std::min(recoveries.count, RecoverySamples::kKept);
 }
-void Mend(CycleMemory& cycles) noexcept { Mend(cycles.counters.known); }
+void Mend(CycleMemory& cycles) noexcept {
+    Mend(cycles.counters.known);
+}
 void Mend(Standing& standing) noexcept {
     Mend(standing.held);
     Mend(standing.intended, Change::kRestore);
@@ -139,12 +147,21 @@ void ReadAll(const std::byte* bytes, const SectionHead& head, Ring<Element>& rin
         ring.Push(Read<Element>(bytes + std::size_t{i} * head.element_size, head.element_size));
 }
 
-void ReadSection(const SectionHead& head, const std::byte* bytes, TunerMemory& memory, Journal& journal) noexcept {
+void ReadSection(const SectionHead& head, const std::byte* bytes, TunerMemory& memory,
+                 Journal& journal) noexcept {
     switch (static_cast<SectionId>(head.id)) {
-        case SectionId::kOriginal: memory.original = Read<Original>(bytes, head.element_size); break;
-        case SectionId::kCycles: memory.cycles = Read<CycleMemory>(bytes, head.element_size); break;
-        case SectionId::kIdentity: memory.identity = Read<Identity>(bytes, head.element_size); break;
-        case SectionId::kRecoveries: memory.recoveries = Read<RecoverySamples>(bytes, head.element_size); break;
+        case SectionId::kOriginal:
+            memory.original = Read<Original>(bytes, head.element_size);
+            break;
+        case SectionId::kCycles:
+            memory.cycles = Read<CycleMemory>(bytes, head.element_size);
+            break;
+        case SectionId::kIdentity:
+            memory.identity = Read<Identity>(bytes, head.element_size);
+            break;
+        case SectionId::kRecoveries:
+            memory.recoveries = Read<RecoverySamples>(bytes, head.element_size);
+            break;
         case SectionId::kStanding: {
             const auto standing = Read<Standing>(bytes, head.element_size);
             memory.last_size = standing.last_size;
@@ -160,11 +177,20 @@ void ReadSection(const SectionHead& head, const std::byte* bytes, TunerMemory& m
             memory.intended_decision = standing.intended_decision;
             break;
         }
-        case SectionId::kTotals: journal.totals = Read<Totals>(bytes, head.element_size); break;
-        case SectionId::kDecisions: ReadAll(bytes, head, journal.decisions); break;
-        case SectionId::kWindows: ReadAll(bytes, head, journal.windows); break;
-        case SectionId::kCheckpoints: ReadAll(bytes, head, journal.checkpoints); break;
-        default: break;  // a newer version's
+        case SectionId::kTotals:
+            journal.totals = Read<Totals>(bytes, head.element_size);
+            break;
+        case SectionId::kDecisions:
+            ReadAll(bytes, head, journal.decisions);
+            break;
+        case SectionId::kWindows:
+            ReadAll(bytes, head, journal.windows);
+            break;
+        case SectionId::kCheckpoints:
+            ReadAll(bytes, head, journal.checkpoints);
+            break;
+        default:
+            break;  // a newer version's
     }
 }
 
@@ -179,7 +205,8 @@ void Forget(TunerMemory& memory, Journal& journal) noexcept {
 }  // namespace
 
 std::size_t HistoryCapacity(std::uint32_t windows) noexcept {
-    return 9 * sizeof(SectionHead) + sizeof(Identity) + sizeof(RecoverySamples) + sizeof(Original) + sizeof(CycleMemory) + sizeof(Standing) + sizeof(Totals) +
+    return 9 * sizeof(SectionHead) + sizeof(Identity) + sizeof(RecoverySamples) + sizeof(Original) +
+           sizeof(CycleMemory) + sizeof(Standing) + sizeof(Totals) +
            kDecisionCapacity * sizeof(DecisionRecord) + windows * sizeof(WindowRecord) +
            kCheckpointCapacity * sizeof(CheckpointRecord);
 }

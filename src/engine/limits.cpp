@@ -27,7 +27,8 @@ Bytes DiskReserve(const TunerSettings& settings, const VolumeFacts& volume) noex
 
 Bytes DiskCeiling(const LimitFacts& facts) noexcept {
     if (!facts.volume.known || facts.settings.disk_reserve == 0) return kLargestMaxWalSize;
-    // Old segments that nobody holds are about to be recycled: they are in the way for a second after a checkpoint.
+    // Old segments that nobody holds are about to be recycled: they are in the way for a second after a
+    // checkpoint.
     const Bytes held = facts.volume.held.holder == Holder::kNone ? Bytes{0} : facts.volume.held.bytes;
     const Bytes usable =
         facts.volume.free - DiskReserve(facts.settings, facts.volume) + facts.volume.wal_dir_size - held;
@@ -55,7 +56,8 @@ Text<256> Describe(const Ceiling& ceiling, const LimitFacts& facts) noexcept {
                         SizeText(facts.volume.free).c_str());
     switch (ceiling.governs) {
         case Limit::kMax:
-            return text.Set("the max ceiling governs (walsizer.max is %s)", SizeText(facts.settings.max).c_str());
+            return text.Set("the max ceiling governs (walsizer.max is %s)",
+                            SizeText(facts.settings.max).c_str());
         case Limit::kDisk:
             text.Set("the disk ceiling of %s governs (pg_wal's volume has %s free, %s of it reserved",
                      SizeText(ceiling.size).c_str(), SizeText(facts.volume.free).c_str(),
@@ -65,9 +67,10 @@ Text<256> Describe(const Ceiling& ceiling, const LimitFacts& facts) noexcept {
                             SizeText(facts.volume.held.bytes).c_str());
             return text.Append(")");
         case Limit::kRecoveryTime:
-            return text.Set("the recovery_time ceiling of %s governs (max_recovery_time is %s, replay at %s/s %s)",
-                            SizeText(ceiling.size).c_str(), DurationText(facts.settings.max_recovery_time).c_str(),
-                            SizeText(static_cast<Bytes>(facts.recovery.rate)).c_str(), Name(facts.recovery.source));
+            return text.Set(
+                "the recovery_time ceiling of %s governs (max_recovery_time is %s, replay at %s/s %s)",
+                SizeText(ceiling.size).c_str(), DurationText(facts.settings.max_recovery_time).c_str(),
+                SizeText(static_cast<Bytes>(facts.recovery.rate)).c_str(), Name(facts.recovery.source));
     }
     return text;
 }
@@ -76,16 +79,20 @@ Text<256> Remedy(const Ceiling& ceiling, const LimitFacts& facts) noexcept {
     Text<256> text;
     if (ceiling.frozen) {
         if (facts.volume.held.holder == Holder::kSlot)
-            return text.Set("Let the slot's consumer catch up, drop the slot, or bound it with max_slot_wal_keep_size.");
+            return text.Set(
+                "Let the slot's consumer catch up, drop the slot, or bound it with max_slot_wal_keep_size.");
         if (facts.volume.held.holder == Holder::kArchiver)
             return text.Set("Mend archive_command; the server log and pg_stat_archiver tell why it fails.");
         return text.Set("Find out why the WAL summarizer lags; the server log tells.");
     }
     switch (ceiling.governs) {
-        case Limit::kMax: return text.Set("Raise walsizer.max if the WAL volume and the recovery time allow it.");
-        case Limit::kDisk: return text.Set("Free space on pg_wal's volume, enlarge it, or lower walsizer.disk_reserve.");
+        case Limit::kMax:
+            return text.Set("Raise walsizer.max if the WAL volume and the recovery time allow it.");
+        case Limit::kDisk:
+            return text.Set("Free space on pg_wal's volume, enlarge it, or lower walsizer.disk_reserve.");
         case Limit::kRecoveryTime:
-            return text.Set("Raise walsizer.max_recovery_time if a longer restart after a crash is acceptable.");
+            return text.Set(
+                "Raise walsizer.max_recovery_time if a longer restart after a crash is acceptable.");
     }
     return text;
 }

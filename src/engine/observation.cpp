@@ -7,8 +7,12 @@ namespace {
 // Far above any real size, position or time, and far below where sums would overflow.
 constexpr std::int64_t kLargest = std::int64_t{1} << 60;
 
-bool InRange(std::int64_t value) noexcept { return value >= 0 && value < kLargest; }
-bool InRange(double value) noexcept { return value >= 0 && value < 1e18; }
+bool InRange(std::int64_t value) noexcept {
+    return value >= 0 && value < kLargest;
+}
+bool InRange(double value) noexcept {
+    return value >= 0 && value < 1e18;
+}
 
 bool IsPlausible(const ServerSettings& server) noexcept {
     const Bytes segment = server.segment_size;

@@ -11,12 +11,13 @@ constexpr Micros kShortestLook = 50 * kMillisecond;
 // Eight looks on the way to the trigger: three of them are the margin to act in.
 constexpr int kLooksToTrigger = 8;
 constexpr int kLooksOfMargin = 3;
-// A burst may start at any moment between two looks. At this pace (a fast bulk load) it must not cover more than
-// half of the way to the trigger before the next look; only very small settings need more than one look a second.
+// A burst may start at any moment between two looks. At this pace (a fast bulk load) it must not cover more
+// than half of the way to the trigger before the next look; only very small settings need more than one look
+// a second.
 constexpr double kSuddenBurst = 128.0 * kMiB;
 constexpr Micros kShortestIdleLook = 250 * kMillisecond;
-// Before this share of the way nothing is in sight, however fast it goes: commands that checkpoint by themselves
-// (DROP DATABASE, CHECKPOINT) write short bursts and end the cycle long before the trigger.
+// Before this share of the way nothing is in sight, however fast it goes: commands that checkpoint by
+// themselves (DROP DATABASE, CHECKPOINT) write short bursts and end the cycle long before the trigger.
 constexpr double kInSight = 0.6;
 // PostgreSQL's timer counts whole seconds.
 constexpr Micros kTimerGrain = kSecond;
@@ -25,8 +26,8 @@ constexpr int kSmallestStep = 8;
 // One look ahead may double; a reaction comes later and knows a whole cycle, so it may go further.
 constexpr int kAnticipateFactor = 2;
 constexpr int kReactFactor = 4;
-// A projection from at least this part of checkpoint_timeout, with few full-page images that might still fade, is
-// believed.
+// A projection from at least this part of checkpoint_timeout, with few full-page images that might still
+// fade, is believed.
 constexpr Micros kBelievedShare = 6;
 constexpr double kFewImages = 0.3;
 
@@ -38,8 +39,8 @@ Bytes Times(Bytes size, int factor, const ServerSettings& server) noexcept {
     return RoundUpToSegments(static_cast<double>(size) * factor, server);
 }
 
-// A reaction's step. One that stops just short would be followed by one forced checkpoint per window: go all the way
-// where that is not much farther, if enough of a timeout was seen to believe the figure.
+// A reaction's step. One that stops just short would be followed by one forced checkpoint per window: go all
+// the way where that is not much farther, if enough of a timeout was seen to believe the figure.
 Bytes ReactStep(Bytes size, Bytes wanted, const Tracker& tracker) noexcept {
     const ServerSettings& server = tracker.latest().server;
     const Bytes step = Times(size, kReactFactor, server);
@@ -86,8 +87,8 @@ Micros NextLook(const Race& race) noexcept {
 Proposal Anticipate(const Race& race, const Tracker& tracker, const Journal& journal,
                     Micros reload_time) noexcept {
     Proposal proposal;
-    const bool in_sight = race.left > 0 && static_cast<double>(race.wal_bytes) >=
-                                               kInSight * static_cast<double>(race.total);
+    const bool in_sight =
+        race.left > 0 && static_cast<double>(race.wal_bytes) >= kInSight * static_cast<double>(race.total);
     const bool near = race.eta <= kLooksOfMargin * NextLook(race) + reload_time;
     const bool before_timer = race.eta + kTimerGrain < race.timer_left;
     if (!in_sight || !near || !before_timer) return proposal;
@@ -98,13 +99,13 @@ Proposal Anticipate(const Race& race, const Tracker& tracker, const Journal& jou
     const Need need = PresentNeed(tracker, journal);
     proposal.raise = true;
     proposal.cause = DecisionCause::kAnticipate;
-    proposal.wanted = std::max({projected, need.basis == NeedBasis::kMeasured ? need.size : Bytes{0},
-                                Grown(race.size, server)});
+    proposal.wanted = std::max(
+        {projected, need.basis == NeedBasis::kMeasured ? need.size : Bytes{0}, Grown(race.size, server)});
     proposal.step = Times(race.size, kAnticipateFactor, server);
-    proposal.evidence.Set("%s of WAL in %s would force a checkpoint before the timer (trigger %s, timer in %s)",
-                          SizeText(race.wal_bytes).c_str(), DurationText(race.elapsed).c_str(),
-                          SizeText(TriggerSize(race.size, server)).c_str(),
-                          DurationText(race.timer_left).c_str());
+    proposal.evidence.Set(
+        "%s of WAL in %s would force a checkpoint before the timer (trigger %s, timer in %s)",
+        SizeText(race.wal_bytes).c_str(), DurationText(race.elapsed).c_str(),
+        SizeText(TriggerSize(race.size, server)).c_str(), DurationText(race.timer_left).c_str());
     return proposal;
 }
 
@@ -118,12 +119,12 @@ Proposal ReactToThreshold(const Race& race, std::int64_t forced, const Tracker& 
     proposal.cause = DecisionCause::kThreshold;
     proposal.wanted = std::max(SizeOfLastForcedCycle(tracker), Grown(race.size, server));
     proposal.step = ReactStep(race.size, proposal.wanted, tracker);
-    proposal.evidence.Set("WAL forced %lld checkpoint%s within one checkpoint_timeout of %s (threshold %d); the last "
-                          "after %s of WAL in %s (trigger %s)",
-                          static_cast<long long>(forced), forced == 1 ? "" : "s",
-                          DurationText(server.checkpoint_timeout).c_str(), settings.threshold,
-                          SizeText(last.wal_bytes).c_str(), DurationText(last.elapsed).c_str(),
-                          SizeText(TriggerSize(race.size, server)).c_str());
+    proposal.evidence.Set(
+        "WAL forced %lld checkpoint%s within one checkpoint_timeout of %s (threshold %d); the last "
+        "after %s of WAL in %s (trigger %s)",
+        static_cast<long long>(forced), forced == 1 ? "" : "s",
+        DurationText(server.checkpoint_timeout).c_str(), settings.threshold, SizeText(last.wal_bytes).c_str(),
+        DurationText(last.elapsed).c_str(), SizeText(TriggerSize(race.size, server)).c_str());
     return proposal;
 }
 
@@ -142,17 +143,19 @@ Proposal ReactToRatio(const Race& race, const CheckpointCounts& recent, const Tr
     if (recent.wal_forced < 2 || static_cast<double>(recent.wal_forced) <= accepted) return proposal;
     const Need need = PresentNeed(tracker, journal);
     const ServerSettings& server = tracker.latest().server;
-    proposal.wanted = std::max(need.basis == NeedBasis::kMeasured ? need.size : Bytes{0}, SizeOfLastForcedCycle(tracker));
+    proposal.wanted =
+        std::max(need.basis == NeedBasis::kMeasured ? need.size : Bytes{0}, SizeOfLastForcedCycle(tracker));
     if (proposal.wanted <= race.size) return proposal;
     proposal.raise = true;
     proposal.cause = DecisionCause::kRatio;
     proposal.step = ReactStep(race.size, proposal.wanted, tracker);
-    proposal.evidence.Set("WAL forced %lld of the last %lld checkpoints (accepted share %.0f %%); the last after %s "
-                          "of WAL in %s (trigger %s)",
-                          static_cast<long long>(recent.wal_forced), static_cast<long long>(recent.effective()),
-                          settings.target_ratio * 100, SizeText(tracker.last_forced_cycle().wal_bytes).c_str(),
-                          DurationText(tracker.last_forced_cycle().elapsed).c_str(),
-                          SizeText(TriggerSize(race.size, server)).c_str());
+    proposal.evidence.Set(
+        "WAL forced %lld of the last %lld checkpoints (accepted share %.0f %%); the last after %s "
+        "of WAL in %s (trigger %s)",
+        static_cast<long long>(recent.wal_forced), static_cast<long long>(recent.effective()),
+        settings.target_ratio * 100, SizeText(tracker.last_forced_cycle().wal_bytes).c_str(),
+        DurationText(tracker.last_forced_cycle().elapsed).c_str(),
+        SizeText(TriggerSize(race.size, server)).c_str());
     return proposal;
 }
 
@@ -163,10 +166,10 @@ Proposal JudgeStandby(Bytes size, const Tracker& tracker, const Journal& journal
     proposal.raise = true;
     proposal.cause = DecisionCause::kAnticipate;
     proposal.wanted = proposal.step = need.size;
-    proposal.evidence.Set("replay streamed %s of WAL in one checkpoint_timeout of %s; promoted, this server needs %s",
-                          SizeText(static_cast<Bytes>(need.bytes)).c_str(),
-                          DurationText(tracker.latest().server.checkpoint_timeout).c_str(),
-                          SizeText(need.size).c_str());
+    proposal.evidence.Set(
+        "replay streamed %s of WAL in one checkpoint_timeout of %s; promoted, this server needs %s",
+        SizeText(static_cast<Bytes>(need.bytes)).c_str(),
+        DurationText(tracker.latest().server.checkpoint_timeout).c_str(), SizeText(need.size).c_str());
     return proposal;
 }
 
@@ -185,18 +188,22 @@ Proposal JudgeNow(const Race& race, const Tracker& tracker, const Journal& journ
     Proposal proposal;
     const Need need = PresentNeed(tracker, journal);
     const ServerSettings& server = tracker.latest().server;
-    const char* basis = need.basis == NeedBasis::kMeasured     ? "measured"
-                        : need.basis == NeedBasis::kUpperBound ? "at most, measured under frequent checkpoints"
-                                                               : "projected";
-    const bool believed = need.sound && (!tracker.latest().in_recovery || need.basis != NeedBasis::kProjected);
+    const char* basis = need.basis == NeedBasis::kMeasured ? "measured"
+                        : need.basis == NeedBasis::kUpperBound
+                            ? "at most, measured under frequent checkpoints"
+                            : "projected";
+    const bool believed =
+        need.sound && (!tracker.latest().in_recovery || need.basis != NeedBasis::kProjected);
     proposal.raise = need.size > race.size && believed;
     proposal.cause = DecisionCause::kManual;
     proposal.wanted = need.size;
     // A projection moves in steps, as it does when a checkpoint nears.
-    proposal.step = need.basis == NeedBasis::kMeasured ? need.size : Times(race.size, kAnticipateFactor, server);
+    proposal.step =
+        need.basis == NeedBasis::kMeasured ? need.size : Times(race.size, kAnticipateFactor, server);
     proposal.evidence.Set("one checkpoint_timeout of %s sees %s of WAL (%s), which needs %s",
                           DurationText(server.checkpoint_timeout).c_str(),
-                          SizeText(static_cast<Bytes>(need.bytes)).c_str(), basis, SizeText(need.size).c_str());
+                          SizeText(static_cast<Bytes>(need.bytes)).c_str(), basis,
+                          SizeText(need.size).c_str());
     return proposal;
 }
 

@@ -15,8 +15,8 @@ void Basis(const Need& need, const ServerSettings& server, Text<256>& text) noex
                       : need.basis == NeedBasis::kUpperBound ? "at most: measured under frequent checkpoints"
                                                              : "projected";
     text.Set("%s of WAL in one checkpoint_timeout of %s (%s) needs %s",
-             SizeText(static_cast<Bytes>(need.bytes)).c_str(), DurationText(server.checkpoint_timeout).c_str(), how,
-             SizeText(need.size).c_str());
+             SizeText(static_cast<Bytes>(need.bytes)).c_str(),
+             DurationText(server.checkpoint_timeout).c_str(), how, SizeText(need.size).c_str());
 }
 
 }  // namespace
@@ -33,11 +33,12 @@ bool Recommend(const char* format, Bytes size, const Need& need, const ServerSet
     else if (is("conf"))
         text.Set("# %s\nmax_wal_size = %lldMB", basis.c_str(), megabytes);
     else if (is("patroni"))
-        text.Set("# patronictl edit-config: %s\npostgresql:\n  parameters:\n    max_wal_size: %lldMB", basis.c_str(),
-                 megabytes);
-    else if (is("cnpg"))
-        text.Set("# Cluster resource: %s\nspec:\n  postgresql:\n    parameters:\n      max_wal_size: \"%lldMB\"",
+        text.Set("# patronictl edit-config: %s\npostgresql:\n  parameters:\n    max_wal_size: %lldMB",
                  basis.c_str(), megabytes);
+    else if (is("cnpg"))
+        text.Set(
+            "# Cluster resource: %s\nspec:\n  postgresql:\n    parameters:\n      max_wal_size: \"%lldMB\"",
+            basis.c_str(), megabytes);
     else if (is("rds"))  // the parameter group takes megabytes, without a unit
         text.Set("# DB parameter group, in MB: %s\nmax_wal_size=%lld", basis.c_str(), megabytes);
     else

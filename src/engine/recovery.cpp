@@ -19,7 +19,9 @@ double Median(double* values, std::uint32_t count) noexcept {
     return count % 2 == 1 ? values[count / 2] : (values[count / 2 - 1] + values[count / 2]) / 2;
 }
 
-double Seconds(const RecoverySample& sample) noexcept { return static_cast<double>(sample.time) / kSecond; }
+double Seconds(const RecoverySample& sample) noexcept {
+    return static_cast<double>(sample.time) / kSecond;
+}
 
 }  // namespace
 
@@ -33,9 +35,12 @@ void RecoverySamples::Add(const RecoverySample& sample) noexcept {
 
 const char* Name(ReplayRateSource source) noexcept {
     switch (source) {
-        case ReplayRateSource::kMeasured: return "measured";
-        case ReplayRateSource::kConfigured: return "configured";
-        case ReplayRateSource::kAssumed: return "assumed";
+        case ReplayRateSource::kMeasured:
+            return "measured";
+        case ReplayRateSource::kConfigured:
+            return "configured";
+        case ReplayRateSource::kAssumed:
+            return "assumed";
     }
     return "unknown";
 }

@@ -7,11 +7,12 @@ namespace walsizer {
 
 namespace {
 
-// A projection from less than a tenth of checkpoint_timeout says little: some seconds of a load that just began.
+// A projection from less than a tenth of checkpoint_timeout says little: some seconds of a load that just
+// began.
 constexpr Micros kSoundShare = 10;
 
-// Solves x / (e^x - 1) = ratio for x >= 0: how many time constants old a decay is whose present rate is `ratio` of
-// its average so far. The left side falls from 1 at x = 0, so bisection is enough.
+// Solves x / (e^x - 1) = ratio for x >= 0: how many time constants old a decay is whose present rate is
+// `ratio` of its average so far. The left side falls from 1 at x = 0, so bisection is enough.
 double DecayAge(double ratio) noexcept {
     if (ratio >= 1) return 0;
     double low = 0;
@@ -27,8 +28,8 @@ double DecayAge(double ratio) noexcept {
 // Repeated full-page images inflate WAL about threefold at the most (measured: 2.6 times).
 constexpr Bytes kInflation = 3;
 
-// The most WAL of one checkpoint_timeout, windows added from the newest to the oldest. What was measured under frequent
-// checkpoints counts unless a newer clean measurement of a comparable load says better.
+// The most WAL of one checkpoint_timeout, windows added from the newest to the oldest. What was measured
+// under frequent checkpoints counts unless a newer clean measurement of a comparable load says better.
 struct LatelyPeak {
     Bytes clean = -1;
     Bytes inflated = -1;
@@ -61,8 +62,8 @@ Demand Project(const CycleSoFar& cycle, Micros remaining, const Pace& pace) noex
     const double age = DecayAge(images_now / images_average);
     if (age <= 0) return demand;
     const double time_constant = elapsed / age;
-    demand.unseen = (pace.steady - images_now) * left +
-                    images_now * time_constant * -std::expm1(-left / time_constant);
+    demand.unseen =
+        (pace.steady - images_now) * left + images_now * time_constant * -std::expm1(-left / time_constant);
     return demand;
 }
 

@@ -29,7 +29,9 @@ FpiOfCycle Tracker::LastForcedCycleFpi() const noexcept {
     return ShareOf(cycle.stat_known, cycle.stat_bytes, cycle.fpi_bytes, cycle.wal_bytes);
 }
 
-Timestamp Tracker::open_window_due() const noexcept { return window_.start + window_length_; }
+Timestamp Tracker::open_window_due() const noexcept {
+    return window_.start + window_length_;
+}
 
 TrackerEvents Tracker::Look(const Observation& seen, Journal& journal) noexcept {
     TrackerEvents events;
@@ -41,7 +43,8 @@ TrackerEvents Tracker::Look(const Observation& seen, Journal& journal) noexcept 
         demand_.Restart();
         CloseWindow(journal);
     }
-    if (started_ && !other_history) journal.totals.wal_bytes += static_cast<Bytes>(seen.position - latest_.position);
+    if (started_ && !other_history)
+        journal.totals.wal_bytes += static_cast<Bytes>(seen.position - latest_.position);
     // What a standby replays to catch up was written over hours: no rate, no demand.
     if (seen.in_recovery && !seen.replay_current) {
         pace_.Restart();
@@ -80,7 +83,8 @@ void Tracker::FillWindow(Micros end) noexcept {
     const Observation& from = window_start_;
     window_.end = latest_.wall - (latest_.now - end);
     window_.length = end - window_from_;
-    window_.wal_bytes = latest_.position > from.position ? static_cast<Bytes>(latest_.position - from.position) : 0;
+    window_.wal_bytes =
+        latest_.position > from.position ? static_cast<Bytes>(latest_.position - from.position) : 0;
     const bool statistics = latest_.wal.known && from.wal.known && latest_.wal.bytes >= from.wal.bytes &&
                             latest_.wal.fpi_bytes >= from.wal.fpi_bytes;
     window_.fpi_bytes =
@@ -90,7 +94,8 @@ void Tracker::FillWindow(Micros end) noexcept {
     if (now.known && from.counters.known && now.reset_at == from.counters.reset_at) {
         window_.write_time = std::max(now.write_time - from.counters.write_time, 0.0);
         window_.sync_time = std::max(now.sync_time - from.counters.sync_time, 0.0);
-        window_.buffers_written = std::max<std::int64_t>(now.buffers_written - from.counters.buffers_written, 0);
+        window_.buffers_written =
+            std::max<std::int64_t>(now.buffers_written - from.counters.buffers_written, 0);
     }
 }
 

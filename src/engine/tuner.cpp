@@ -60,12 +60,11 @@ bool Tuner::MayChange() const noexcept {
 Orders Tuner::Puzzled(Orders orders, const Observation& seen) noexcept {
     constexpr std::uint32_t looks_an_hour = kHour / kSecond;
     if (puzzled_++ % looks_an_hour != 0) return orders;
-    orders.AddLog(false)->message.Set("walsizer ignores a look at the server that makes no sense: WAL at %llx, redo "
-                                      "point %llx, max_wal_size %lld, segments of %lld bytes",
-                                      static_cast<unsigned long long>(seen.position),
-                                      static_cast<unsigned long long>(seen.redo),
-                                      static_cast<long long>(seen.server.max_wal_size),
-                                      static_cast<long long>(seen.server.segment_size));
+    orders.AddLog(false)->message.Set(
+        "walsizer ignores a look at the server that makes no sense: WAL at %llx, redo "
+        "point %llx, max_wal_size %lld, segments of %lld bytes",
+        static_cast<unsigned long long>(seen.position), static_cast<unsigned long long>(seen.redo),
+        static_cast<long long>(seen.server.max_wal_size), static_cast<long long>(seen.server.segment_size));
     return orders;
 }
 
@@ -102,14 +101,13 @@ Proposal Tuner::Judge(const TrackerEvents& events, const Race& race, const Journ
         return events.window_closed ? JudgeStandby(race.size, tracker_, journal) : proposal;
     const bool forced_now = dry ? virtual_.forced_now : events.cycle.forced_at_present;
     // A window that closes with this look has taken this look's checkpoints along.
-    const std::int64_t forced =
-        dry ? virtual_.forced_in_window
-            : tracker_.open_window().checkpoints.wal_forced +
-                  (events.window_closed ? events.cycle.settled.wal_forced : 0);
+    const std::int64_t forced = dry ? virtual_.forced_in_window
+                                    : tracker_.open_window().checkpoints.wal_forced +
+                                          (events.window_closed ? events.cycle.settled.wal_forced : 0);
     if (forced_now) proposal = ReactToThreshold(race, forced, tracker_, settings_);
     if (!proposal.raise && events.window_closed && memory_.windows_since_change > 0) {
-        const auto windows = std::min<std::uint32_t>(
-            static_cast<std::uint32_t>(memory_.windows_since_change), kRecentWindows);
+        const auto windows =
+            std::min<std::uint32_t>(static_cast<std::uint32_t>(memory_.windows_since_change), kRecentWindows);
         CheckpointCounts recent = RecentCheckpoints(journal, windows);
         if (dry) recent.wal_forced = std::min(recent.wal_forced, virtual_.forced_in_change);
         proposal = ReactToRatio(race, recent, tracker_, journal, settings_);
@@ -118,7 +116,8 @@ Proposal Tuner::Judge(const TrackerEvents& events, const Race& race, const Journ
     return proposal;
 }
 
-std::int64_t Tuner::Decide(const Proposal& proposal, const Race& race, Journal& journal, Orders& orders) noexcept {
+std::int64_t Tuner::Decide(const Proposal& proposal, const Race& race, Journal& journal,
+                           Orders& orders) noexcept {
     const Ceiling limit = ceiling();
     const Bytes next = std::min(proposal.wanted, proposal.step);
     const Bytes size = std::max(std::min(next, limit.size), SmallestMaxWalSize(tracker_.latest().server));
@@ -128,7 +127,8 @@ std::int64_t Tuner::Decide(const Proposal& proposal, const Race& race, Journal& 
     }
     // Never lower: a value that somebody set above the ceiling stays.
     if (size <= race.size) return 0;
-    // The disk ceiling moves with everything that is written to the volume: not every megabyte is worth a reload.
+    // The disk ceiling moves with everything that is written to the volume: not every megabyte is worth a
+    // reload.
     const bool small = size - race.size < race.size / kSmallestDiskStep;
     if (next > limit.size && limit.governs == Limit::kDisk && small) return 0;
     Raise(proposal, size, limit, race, journal, orders);
@@ -165,8 +165,9 @@ void Tuner::Raise(const Proposal& proposal, Bytes size, const Ceiling& limit, co
         record.reason.Append("; %s; need is %s", Describe(limit, limit_facts()).c_str(),
                              SizeText(proposal.wanted).c_str());
     journal.decisions.Push(record);
-    orders.AddLog(false)->message.Set("walsizer %s max_wal_size from %s to %s: %s", dry ? "would raise" : "raises",
-                                      SizeText(race.size).c_str(), SizeText(size).c_str(), record.reason.c_str());
+    orders.AddLog(false)->message.Set("walsizer %s max_wal_size from %s to %s: %s",
+                                      dry ? "would raise" : "raises", SizeText(race.size).c_str(),
+                                      SizeText(size).c_str(), record.reason.c_str());
     orders.save = true;
     memory_.windows_since_change = -1;
     virtual_.forced_in_change = 0;
@@ -209,10 +210,12 @@ void Tuner::FollowDryRun(const TrackerEvents& events) noexcept {
         virtual_.timer_from = cycle.timer_from;
         return;
     }
-    if (cycle.timer_from > virtual_.timer_from && !events.cycle.redo_moved && cycle.started_at < cycle.timer_from)
+    if (cycle.timer_from > virtual_.timer_from && !events.cycle.redo_moved &&
+        cycle.started_at < cycle.timer_from)
         virtual_.timer_from = cycle.timer_from;  // an idle tick
-    const bool reached = ReachedTrigger(virtual_.redo, seen.position, CheckpointSegments(virtual_.size, seen.server),
-                                        seen.server.segment_size);
+    const bool reached =
+        ReachedTrigger(virtual_.redo, seen.position, CheckpointSegments(virtual_.size, seen.server),
+                       seen.server.segment_size);
     const bool due = seen.now - virtual_.timer_from >= seen.server.checkpoint_timeout;
     if (!reached && !due) return;
     virtual_.redo = seen.position;

@@ -16,11 +16,16 @@ CommandResult Tuner::Execute(const Command& command, Journal& journal, Orders& o
         return refused;
     }
     switch (command.kind) {
-        case CommandKind::kEvaluate: return Evaluate(command, journal, orders);
-        case CommandKind::kUndo: return Undo(command, journal, orders);
-        case CommandKind::kResume: return Resume(command, journal, orders);
-        case CommandKind::kReset: return Reset(command, journal, orders);
-        case CommandKind::kShrink: return Shrink(command, journal, orders);
+        case CommandKind::kEvaluate:
+            return Evaluate(command, journal, orders);
+        case CommandKind::kUndo:
+            return Undo(command, journal, orders);
+        case CommandKind::kResume:
+            return Resume(command, journal, orders);
+        case CommandKind::kReset:
+            return Reset(command, journal, orders);
+        case CommandKind::kShrink:
+            return Shrink(command, journal, orders);
     }
     return refused;
 }
@@ -38,7 +43,8 @@ CommandResult Tuner::Evaluate(const Command& command, Journal& journal, Orders& 
     record.wanted_size = proposal.wanted;
     const bool fits = proposal.wanted <= now.size;
     if (fits || state_ == State::kTuning || state_ == State::kDryRun)
-        record.reason.Set("max_wal_size stays at %s: %s", SizeText(now.size).c_str(), proposal.evidence.c_str());
+        record.reason.Set("max_wal_size stays at %s: %s", SizeText(now.size).c_str(),
+                          proposal.evidence.c_str());
     else
         record.reason.Set("max_wal_size stays at %s: %s (asked by %s)", SizeText(now.size).c_str(),
                           StateReason(journal).c_str(), command.role.c_str());
@@ -52,8 +58,9 @@ CommandResult Tuner::Undo(const Command& command, Journal& journal, Orders& orde
     CommandResult result;
     if (!memory_.original.known) {
         result.refusal.Set("walsizer does not know what max_wal_size was before it");
-        result.hint.Set("Nothing was raised by walsizer since it began, or since somebody changed max_wal_size by hand; "
-                        "if its history file was lost, set the value with ALTER SYSTEM.");
+        result.hint.Set(
+            "Nothing was raised by walsizer since it began, or since somebody changed max_wal_size by hand; "
+            "if its history file was lost, set the value with ALTER SYSTEM.");
         return result;
     }
     DecisionRecord record = NewDecision(Action::kUndo, DecisionCause::kManual, journal);
@@ -63,8 +70,9 @@ CommandResult Tuner::Undo(const Command& command, Journal& journal, Orders& orde
         record.reason.Set("undone by %s: max_wal_size = '%s' is put back in postgresql.auto.conf",
                           command.role.c_str(), memory_.original.text.c_str());
     else
-        record.reason.Set("undone by %s: walsizer's line for max_wal_size is removed from postgresql.auto.conf",
-                          command.role.c_str());
+        record.reason.Set(
+            "undone by %s: walsizer's line for max_wal_size is removed from postgresql.auto.conf",
+            command.role.c_str());
     journal.decisions.Push(record);
     Hold();
     memory_.held_reason.Set("undo() by %s", command.role.c_str());

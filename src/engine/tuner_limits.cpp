@@ -1,4 +1,5 @@
-// Ceilings in the tuner's life: the volume and its holders, replay, and giving back what walsizer itself took.
+// Ceilings in the tuner's life: the volume and its holders, replay, and giving back what walsizer itself
+// took.
 #include <algorithm>
 #include <cstring>
 
@@ -48,8 +49,8 @@ LimitFacts Tuner::limit_facts() const noexcept {
     return facts;
 }
 
-// Held WAL changes when a checkpoint completes. Twice more in a row is a habit; a consumer that is a little late once
-// is none.
+// Held WAL changes when a checkpoint completes. Twice more in a row is a habit; a consumer that is a little
+// late once is none.
 void Tuner::FollowVolume() noexcept {
     const Observation& seen = tracker_.latest();
     if (!seen.volume.known) return;
@@ -74,7 +75,8 @@ void Tuner::FollowReplay() noexcept {
         streaming_since_ = 0;
         return;
     }
-    // Fast replay is catch-up: it shows what the hardware can do. The rate over half a minute is a lower bound.
+    // Fast replay is catch-up: it shows what the hardware can do. The rate over half a minute is a lower
+    // bound.
     if (streaming_since_ == 0 || seen.position < streaming_from_) {
         streaming_since_ = std::max<Micros>(seen.now, 1);
         streaming_from_ = seen.position;
@@ -82,7 +84,8 @@ void Tuner::FollowReplay() noexcept {
     }
     const Micros span = seen.now - streaming_since_;
     if (span < kSustained) return;
-    const double rate = static_cast<double>(seen.position - streaming_from_) * kSecond / static_cast<double>(span);
+    const double rate =
+        static_cast<double>(seen.position - streaming_from_) * kSecond / static_cast<double>(span);
     memory_.replay_seen = std::max(memory_.replay_seen, rate);
     streaming_since_ = seen.now;
     streaming_from_ = seen.position;
@@ -97,10 +100,11 @@ Bytes Tuner::LowestSize(Bytes need) const noexcept {
 bool Tuner::GiveBack(Journal& journal, Orders& orders) noexcept {
     const LimitFacts facts = limit_facts();
     if (!memory_.original.known || !tracker_.latest().volume.known || virtual_.size != 0) return false;
-    // Lowering while somebody keeps WAL makes more checkpoints, more full-page images and so more WAL to keep.
-    // A consumer that is some segments late is none.
+    // Lowering while somebody keeps WAL makes more checkpoints, more full-page images and so more WAL to
+    // keep. A consumer that is some segments late is none.
     const HeldWal& held = facts.volume.held;
-    const bool recyclable = !facts.holder_grows && (held.bounded || held.bytes < facts.present_size / kSlightlyLate);
+    const bool recyclable =
+        !facts.holder_grows && (held.bounded || held.bytes < facts.present_size / kSlightlyLate);
     const Bytes disk = RoundDownToSegments(DiskCeiling(facts), facts.server);
     const Bytes size = facts.present_size;
     if (!recyclable || disk >= size) return false;
@@ -110,7 +114,8 @@ bool Tuner::GiveBack(Journal& journal, Orders& orders) noexcept {
     if (!serious && need.basis == NeedBasis::kProjected) return false;
     const Bytes target = LowestSize(std::max(disk, needed));
     const double worth = static_cast<double>(size) * kWorthGivingBack;
-    if (target >= size || (static_cast<double>(target) > worth && target != memory_.original.size)) return false;
+    if (target >= size || (static_cast<double>(target) > worth && target != memory_.original.size))
+        return false;
     Reason why;
     const Ceiling shown = {std::max(disk, SmallestMaxWalSize(facts.server)), Limit::kDisk, false};
     why.Set("%s; need is %s", Describe(shown, facts).c_str(), SizeText(need.size).c_str());
@@ -132,7 +137,8 @@ bool Tuner::ShrinkIdle(Journal& journal, Orders& orders) noexcept {
     return true;
 }
 
-void Tuner::Lower(DecisionCause cause, Bytes size, const Reason& why, Journal& journal, Orders& orders) noexcept {
+void Tuner::Lower(DecisionCause cause, Bytes size, const Reason& why, Journal& journal,
+                  Orders& orders) noexcept {
     DecisionRecord record = NewDecision(Action::kShrink, cause, journal);
     record.new_size = size;
     record.outcome = Outcome::kPending;
@@ -156,28 +162,29 @@ CommandResult Tuner::Shrink(const Command& command, Journal& journal, Orders& or
     else if (!MayChange())
         result.refusal.Set("walsizer changes nothing now (state %s)", Name(state_));
     else if (target >= working_size())
-        result.refusal.Set("max_wal_size %s is not above the present need of %s", SizeText(working_size()).c_str(),
-                           SizeText(target).c_str());
+        result.refusal.Set("max_wal_size %s is not above the present need of %s",
+                           SizeText(working_size()).c_str(), SizeText(target).c_str());
     if (!result.refusal.empty()) {
         result.hint.Set("walsizer.status shows need, original_size and the state.");
         return result;
     }
     Reason why;
     why.Set("one checkpoint_timeout saw at most %s of WAL lately, which needs %s (asked by %s)",
-            SizeText(static_cast<Bytes>(need.bytes)).c_str(), SizeText(need.size).c_str(), command.role.c_str());
+            SizeText(static_cast<Bytes>(need.bytes)).c_str(), SizeText(need.size).c_str(),
+            command.role.c_str());
     Lower(DecisionCause::kManual, target, why, journal, orders);
     result.decision = orders.decision;
     return result;
 }
 
-// Somebody edited postgresql.conf or an include. Below walsizer's line in postgresql.auto.conf that would silently do
-// nothing.
+// Somebody edited postgresql.conf or an include. Below walsizer's line in postgresql.auto.conf that would
+// silently do nothing.
 void Tuner::NoticeFile(Bytes size, const char* where, Journal& journal, Orders& orders) noexcept {
     if (pending_.active) return;  // the caller comes again when it has settled
     const Bytes before = memory_.file_size;
     memory_.file_size = size;
-    // Without a line of walsizer's own the edit works by itself, and NoticeOthers() sees it; below a line that somebody
-    // wrote before walsizer came it would do nothing without walsizer either.
+    // Without a line of walsizer's own the edit works by itself, and NoticeOthers() sees it; below a line
+    // that somebody wrote before walsizer came it would do nothing without walsizer either.
     if (before == 0 || size == before || !memory_.original.known || memory_.original.had_line) return;
     const Bytes ours = tracker_.latest().server.max_wal_size;
     DecisionRecord record = NewDecision(Action::kExternal, DecisionCause::kManual, journal);
@@ -198,7 +205,8 @@ void Tuner::NoticeFile(Bytes size, const char* where, Journal& journal, Orders& 
     if (size < before) {
         Hold();
         memory_.held_reason.Set("somebody lowered max_wal_size to %s in %s", SizeText(size).c_str(), where);
-        record.reason.Append(": an order, so walsizer withdraws its own line and holds until walsizer.resume()");
+        record.reason.Append(
+            ": an order, so walsizer withdraws its own line and holds until walsizer.resume()");
     } else {
         record.reason.Append("; walsizer withdraws its own line and goes on from there");
     }

@@ -14,19 +14,28 @@ constexpr Micros kPatience = 10 * kSecond;
 constexpr Micros kRetryAfter = kHour;
 constexpr Micros kWarnAgainAfter = kHour;
 
-bool SameText(const Text<256>& a, const Text<256>& b) noexcept { return std::strcmp(a.c_str(), b.c_str()) == 0; }
+bool SameText(const Text<256>& a, const Text<256>& b) noexcept {
+    return std::strcmp(a.c_str(), b.c_str()) == 0;
+}
 
 }  // namespace
 
 const char* Name(State state) noexcept {
     switch (state) {
-        case State::kStarting: return "starting";
-        case State::kTuning: return "tuning";
-        case State::kDryRun: return "dry_run";
-        case State::kDisabled: return "disabled";
-        case State::kAtCeiling: return "at_ceiling";
-        case State::kHeld: return "held";
-        case State::kBlocked: return "blocked";
+        case State::kStarting:
+            return "starting";
+        case State::kTuning:
+            return "tuning";
+        case State::kDryRun:
+            return "dry_run";
+        case State::kDisabled:
+            return "disabled";
+        case State::kAtCeiling:
+            return "at_ceiling";
+        case State::kHeld:
+            return "held";
+        case State::kBlocked:
+            return "blocked";
     }
     return "unknown";
 }
@@ -56,18 +65,20 @@ void Tuner::VerifyPending(Journal& journal, Orders& orders) noexcept {
         orders.save = true;
         return;
     }
-    if (size != memory_.last_size) {  // a third value: somebody else was faster; NoticeOthers() goes on from here
+    if (size !=
+        memory_.last_size) {  // a third value: somebody else was faster; NoticeOthers() goes on from here
         if (record != nullptr) record->outcome = Outcome::kOverridden;
         Forget();
         orders.save = true;
         return;
     }
     if (waited < kPatience) return;
-    memory_.last_error.Set("the server still runs with max_wal_size %s %s after the reload", SizeText(size).c_str(),
-                           DurationText(waited).c_str());
+    memory_.last_error.Set("the server still runs with max_wal_size %s %s after the reload",
+                           SizeText(size).c_str(), DurationText(waited).c_str());
     failure_.what = memory_.last_error;
-    failure_.hint.Set("Look for a configuration error in the server log, and at pg_file_settings and pg_settings for "
-                      "what sets max_wal_size.");
+    failure_.hint.Set(
+        "Look for a configuration error in the server log, and at pg_file_settings and pg_settings for "
+        "what sets max_wal_size.");
     RecordFailure(Outcome::kOverridden, journal, orders);
 }
 
@@ -115,8 +126,8 @@ void Tuner::Forget() noexcept {
     memory_.intended_size = 0;
 }
 
-// The server went down between walsizer's ALTER SYSTEM and the note of its outcome, or its reload applied nothing until
-// somebody mended a file.
+// The server went down between walsizer's ALTER SYSTEM and the note of its outcome, or its reload applied
+// nothing until somebody mended a file.
 bool Tuner::AdoptIntention(Journal& journal) noexcept {
     const Bytes size = tracker_.latest().server.max_wal_size;
     // After a restart an undone value is whatever the files say.
@@ -165,8 +176,9 @@ void Tuner::NoticeOthers(Journal& journal, Orders& orders) noexcept {
         memory_.held_reason.Set("somebody lowered max_wal_size from %s to %s", SizeText(before).c_str(),
                                 SizeText(size).c_str());
     else
-        orders.AddLog(false)->message.Set("walsizer goes on from max_wal_size %s, which somebody raised from %s",
-                                          SizeText(size).c_str(), SizeText(before).c_str());
+        orders.AddLog(false)->message.Set(
+            "walsizer goes on from max_wal_size %s, which somebody raised from %s", SizeText(size).c_str(),
+            SizeText(before).c_str());
     orders.save = true;
 }
 
@@ -177,10 +189,12 @@ void Tuner::WarnOfFatalStart(Bytes size, Reason& reason, Orders& orders) const n
     reason.Append("; the server will not start again with less than two WAL segments (%s)",
                   SizeText(smallest).c_str());
     LogLine* line = orders.AddLog(true);
-    line->message.Set("walsizer: max_wal_size was set to %s, and the next start of this server will fail: it must be at "
-                      "least two WAL segments",
-                      SizeText(size).c_str());
-    line->hint.Set("Set max_wal_size to %s or more before the server is restarted.", SizeText(smallest).c_str());
+    line->message.Set(
+        "walsizer: max_wal_size was set to %s, and the next start of this server will fail: it must be at "
+        "least two WAL segments",
+        SizeText(size).c_str());
+    line->hint.Set("Set max_wal_size to %s or more before the server is restarted.",
+                   SizeText(smallest).c_str());
 }
 
 State Tuner::PresentState(const Need& need, const Ceiling& ceiling) const noexcept {
@@ -203,7 +217,8 @@ void Tuner::UpdateState(Journal& journal, Orders& orders) noexcept {
     // Another obstacle in place of the old one is news, too.
     const bool other_obstacle = state == State::kBlocked && !SameText(InTheWay().what, announced_obstacle_);
     if (state == state_ && !other_obstacle) return;
-    if (state == State::kAtCeiling && pending_.active) return;  // on its way to the ceiling; told when it is there
+    if (state == State::kAtCeiling && pending_.active)
+        return;  // on its way to the ceiling; told when it is there
     if (state != state_) state_since_ = seen.wall;
     state_ = state;
     if (other_obstacle) {
@@ -233,12 +248,12 @@ void Tuner::AnnounceState(const Reason& why, const Need& need, Journal& journal,
     if (!news) return;
     warned = std::max<Micros>(seen.now, 1);
     LogLine* line = orders.AddLog(true);
-    line->message.Set("walsizer leaves max_wal_size at %s: %s", SizeText(working_size()).c_str(), why.c_str());
+    line->message.Set("walsizer leaves max_wal_size at %s: %s", SizeText(working_size()).c_str(),
+                      why.c_str());
     if (state_ == State::kBlocked) line->hint.Set("%s", InTheWay().hint.c_str());
     if (state_ == State::kHeld)
         line->hint.Set("Run SELECT walsizer.resume() when walsizer may raise it again.");
-    if (state_ == State::kAtCeiling)
-        line->hint.Set("%s", Remedy(ceiling(), limit_facts()).c_str());
+    if (state_ == State::kAtCeiling) line->hint.Set("%s", Remedy(ceiling(), limit_facts()).c_str());
 }
 
 Bytes Tuner::Recommended(const Journal& journal) const noexcept {
@@ -255,18 +270,20 @@ Reason Tuner::StateReason(const Journal& journal) const noexcept {
     const Observation& seen = tracker_.latest();
     const Need need = PresentNeed(tracker_, journal);
     switch (state_) {
-        case State::kDisabled: return reason.Set("walsizer.enable is off: watching and recording only");
+        case State::kDisabled:
+            return reason.Set("walsizer.enable is off: watching and recording only");
         case State::kHeld:
             return reason.Set("held by an order (%s) until walsizer.resume() or a raise by hand",
                               memory_.held_reason.c_str());
-        case State::kBlocked: return reason.Set("%s", InTheWay().what.c_str());
+        case State::kBlocked:
+            return reason.Set("%s", InTheWay().what.c_str());
         case State::kAtCeiling:
-            return reason.Set("%s; need is %s%s", Describe(ceiling(), limit_facts()).c_str(),
-                              SizeText(std::max(need.size, cut_wanted_)).c_str(),
-                              need.basis == NeedBasis::kUpperBound
-                                  ? " at most (measured under frequent checkpoints)"
-                                  : "");
-        default: break;
+            return reason.Set(
+                "%s; need is %s%s", Describe(ceiling(), limit_facts()).c_str(),
+                SizeText(std::max(need.size, cut_wanted_)).c_str(),
+                need.basis == NeedBasis::kUpperBound ? " at most (measured under frequent checkpoints)" : "");
+        default:
+            break;
     }
     if (seen.in_recovery && !settings_.tune_standby)
         return reason.Set("in recovery, and walsizer.tune_standby is off: watching only");

@@ -31,12 +31,14 @@ static void walsizer_alter_system(const char* value) {
     if (value == NULL)
         snprintf(statement, sizeof(statement), "ALTER SYSTEM RESET max_wal_size");
     else
-        snprintf(statement, sizeof(statement), "ALTER SYSTEM SET max_wal_size = %s", quote_literal_cstr(value));
+        snprintf(statement, sizeof(statement), "ALTER SYSTEM SET max_wal_size = %s",
+                 quote_literal_cstr(value));
     AlterSystemSetConfigFile((AlterSystemStmt*)walsizer_parse_one(statement));
 }
 
 // Needs a transaction for its look into pg_authid, and for the release of its lock if it fails.
-static bool walsizer_alter_system_safely(const char* value, walsizer::Text<256>* error, walsizer::Text<256>* hint) {
+static bool walsizer_alter_system_safely(const char* value, walsizer::Text<256>* error,
+                                         walsizer::Text<256>* hint) {
     MemoryContext context = CurrentMemoryContext;
     volatile bool done = false;
     PG_TRY();
@@ -72,7 +74,9 @@ bool walsizer_apply(const walsizer::Orders& orders, const walsizer::Original& or
         snprintf(value, sizeof(value), "%lldMB", (long long)(orders.size / walsizer::kMiB));
     if (!walsizer_alter_system_safely(text, error, hint)) {
         if (hint->empty())
-            hint->Set("Put max_wal_size where this server is configured; SELECT walsizer.recommend() gives the line.");
+            hint->Set(
+                "Put max_wal_size where this server is configured; SELECT walsizer.recommend() gives the "
+                "line.");
         return false;
     }
     CHECK_FOR_INTERRUPTS();
@@ -89,25 +93,29 @@ walsizer::Obstacle walsizer_find_obstacle() {
     const struct config_generic* setting = walsizer_find_setting("max_wal_size");
     if (setting != NULL && setting->source >= PGC_S_ARGV) {
         obstacle.what.Set("max_wal_size is set on the server's command line");
-        obstacle.hint.Set("Set it where the server's command line sets it now, or remove it there; ALTER SYSTEM cannot "
-                          "override the command line.");
+        obstacle.hint.Set(
+            "Set it where the server's command line sets it now, or remove it there; ALTER SYSTEM cannot "
+            "override the command line.");
         return obstacle;
     }
     if (!walsizer_alter_system_is_allowed()) {
         obstacle.what.Set("ALTER SYSTEM is not allowed in this server (allow_alter_system is off)");
-        obstacle.hint.Set("Put max_wal_size where this server is configured; SELECT walsizer.recommend('conf') gives "
-                          "the line.");
+        obstacle.hint.Set(
+            "Put max_wal_size where this server is configured; SELECT walsizer.recommend('conf') gives "
+            "the line.");
         return obstacle;
     }
     struct stat status;
     if (lstat(auto_conf, &status) == 0 && !S_ISREG(status.st_mode)) {
         obstacle.what.Set("%s is not a regular file", auto_conf);
-        obstacle.hint.Set("ALTER SYSTEM would replace it. Put max_wal_size where this server is configured; SELECT "
-                          "walsizer.recommend('conf') gives the line.");
+        obstacle.hint.Set(
+            "ALTER SYSTEM would replace it. Put max_wal_size where this server is configured; SELECT "
+            "walsizer.recommend('conf') gives the line.");
     } else if (access(auto_conf, W_OK) != 0 || access(".", W_OK) != 0) {
         obstacle.what.Set("%s cannot be written: %s", auto_conf, strerror(errno));
-        obstacle.hint.Set("If that is meant, put max_wal_size where this server is configured; SELECT "
-                          "walsizer.recommend('conf') gives the line. Else make the file and its directory writable.");
+        obstacle.hint.Set(
+            "If that is meant, put max_wal_size where this server is configured; SELECT "
+            "walsizer.recommend('conf') gives the line. Else make the file and its directory writable.");
     }
     return obstacle;
 }

@@ -1,5 +1,5 @@
-// PostgreSQL 13 to 19 behind one face. PG_VERSION_NUM appears in this header and nowhere else; each wrapper says
-// what differs.
+// PostgreSQL 13 to 19 behind one face. PG_VERSION_NUM appears in this header and nowhere else; each wrapper
+// says what differs.
 #pragma once
 
 #include "pg.hpp"
@@ -29,8 +29,9 @@ extern "C" {
 #define WALSIZER_MODULE_MAGIC PG_MODULE_MAGIC
 #endif
 
-// Reading statistics: 15 keeps them in shared memory. Up to 14 each read by a process without a database loads every
-// database's table statistics and makes the collector write them, so a look there must not read them every time.
+// Reading statistics: 15 keeps them in shared memory. Up to 14 each read by a process without a database
+// loads every database's table statistics and makes the collector write them, so a look there must not read
+// them every time.
 inline constexpr bool walsizer_statistics_are_cheap = PG_VERSION_NUM >= 150000;
 
 // Shared memory is asked for in a hook from 15 on, and in _PG_init() before.
@@ -79,7 +80,8 @@ static inline Node* walsizer_parse_one(const char* statement) {
     return linitial_node(RawStmt, statements)->stmt;
 }
 
-// A setting's record (source, file, line): a sorted array up to 15, a hash table behind find_option() from 16 on.
+// A setting's record (source, file, line): a sorted array up to 15, a hash table behind find_option() from 16
+// on.
 static inline struct config_generic* walsizer_find_setting(const char* name) {
 #if PG_VERSION_NUM >= 160000
     return find_option(name, false, true, 0);
@@ -107,8 +109,8 @@ static inline void walsizer_read_statistics_singly() {
 #endif
 }
 
-// The checkpointer's counters. 13, 14: one global struct of the collector; 15, 16: their own struct, but the reset
-// time stands with the background writer's; 17 renames the fields and adds the reset time.
+// The checkpointer's counters. 13, 14: one global struct of the collector; 15, 16: their own struct, but the
+// reset time stands with the background writer's; 17 renames the fields and adds the reset time.
 static inline void walsizer_read_counters(walsizer::CheckpointCounters* counters) {
     counters->known = true;
 #if PG_VERSION_NUM >= 170000
@@ -138,8 +140,8 @@ static inline void walsizer_read_counters(walsizer::CheckpointCounters* counters
 #endif
 }
 
-// WAL statistics: from 14 on; nested from 18 on; 19 counts the bytes of full-page images, the others only their
-// number, which times the block size is an upper bound (holes are left out, compression is not seen).
+// WAL statistics: from 14 on; nested from 18 on; 19 counts the bytes of full-page images, the others only
+// their number, which times the block size is an upper bound (holes are left out, compression is not seen).
 static inline void walsizer_read_wal_statistics(walsizer::WalStatistics* wal) {
 #if PG_VERSION_NUM >= 190000
     const PgStat_WalCounters* stats = &pgstat_fetch_stat_wal()->wal_counters;

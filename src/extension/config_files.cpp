@@ -26,8 +26,8 @@ struct FileStamp {
 
 static const char* const auto_conf = PG_AUTOCONF_FILENAME;
 
-// What the server runs with, in a context of its own that each reload replaces: everything, and what the files say of
-// max_wal_size apart from postgresql.auto.conf, whose line hides them.
+// What the server runs with, in a context of its own that each reload replaces: everything, and what the
+// files say of max_wal_size apart from postgresql.auto.conf, whose line hides them.
 static MemoryContext remembered_context = NULL;
 static FileSettings remembered = {NULL, 0, false};
 static FileSetting remembered_size = {NULL, NULL, NULL, 0};
@@ -48,8 +48,8 @@ static FileStamp walsizer_stamp(const char* path) {
 }
 
 static bool walsizer_same_stamp(const FileStamp& a, const FileStamp& b) {
-    return a.exists == b.exists && a.modified == b.modified && a.nanoseconds == b.nanoseconds && a.size == b.size &&
-           a.inode == b.inode;
+    return a.exists == b.exists && a.modified == b.modified && a.nanoseconds == b.nanoseconds &&
+           a.size == b.size && a.inode == b.inode;
 }
 
 static bool walsizer_newer_than_load(const char* path) {
@@ -70,8 +70,8 @@ static void walsizer_keep_last(FileSettings* settings, const int* lines) {
     qsort(settings->items, settings->count, sizeof(FileSetting), walsizer_compare_settings);
     int kept = 0;
     for (int i = 0; i < settings->count; i++) {
-        const bool last =
-            i + 1 == settings->count || pg_strcasecmp(settings->items[i].name, settings->items[i + 1].name) != 0;
+        const bool last = i + 1 == settings->count ||
+                          pg_strcasecmp(settings->items[i].name, settings->items[i + 1].name) != 0;
         if (!last) continue;
         settings->items[kept] = settings->items[i];
         settings->items[kept].line = lines[settings->items[i].line];
@@ -80,14 +80,15 @@ static void walsizer_keep_last(FileSettings* settings, const int* lines) {
     settings->count = kept;
 }
 
-// Reads postgresql.conf with its includes and, on wish, postgresql.auto.conf. Only DEBUG messages: the server itself
-// logs what is wrong with its files when it reads them.
+// Reads postgresql.conf with its includes and, on wish, postgresql.auto.conf. Only DEBUG messages: the server
+// itself logs what is wrong with its files when it reads them.
 static FileSettings walsizer_parse_files(bool with_auto_conf) {
     FileSettings settings = {NULL, 0, false};
     ConfigVariable* head = NULL;
     ConfigVariable* tail = NULL;
-    settings.parsed = ParseConfigFile(ConfigFileName, true, NULL, 0, 0, DEBUG2, &head, &tail) &&
-                      (!with_auto_conf || ParseConfigFile(auto_conf, false, NULL, 0, 0, DEBUG2, &head, &tail));
+    settings.parsed =
+        ParseConfigFile(ConfigFileName, true, NULL, 0, 0, DEBUG2, &head, &tail) &&
+        (!with_auto_conf || ParseConfigFile(auto_conf, false, NULL, 0, 0, DEBUG2, &head, &tail));
     int total = 0;
     for (const ConfigVariable* item = head; item != NULL; item = item->next) total++;
     settings.items = (FileSetting*)palloc0(sizeof(FileSetting) * Max(total, 1));
@@ -96,7 +97,8 @@ static FileSettings walsizer_parse_files(bool with_auto_conf) {
         if (item->name == NULL || item->value == NULL) continue;
         lines[settings.count] = item->sourceline;
         settings.items[settings.count] = {pstrdup(item->name), pstrdup(item->value),
-                                          pstrdup(item->filename != NULL ? item->filename : "?"), settings.count};
+                                          pstrdup(item->filename != NULL ? item->filename : "?"),
+                                          settings.count};
         settings.count++;
     }
     FreeConfigVariables(head);
@@ -114,7 +116,8 @@ static const FileSetting* walsizer_lookup(const FileSettings& settings, const ch
 // An unknown name makes a reload apply nothing at all; one with a dot is some extension's.
 static const FileSetting* walsizer_find_unknown_name(const FileSettings& settings) {
     for (int i = 0; i < settings.count; i++)
-        if (strchr(settings.items[i].name, '.') == NULL && walsizer_find_setting(settings.items[i].name) == NULL)
+        if (strchr(settings.items[i].name, '.') == NULL &&
+            walsizer_find_setting(settings.items[i].name) == NULL)
             return &settings.items[i];
     return NULL;
 }
@@ -127,7 +130,8 @@ static FileSetting walsizer_find_file_size() {
 }
 
 static void walsizer_replace_remembered() {
-    MemoryContext context = AllocSetContextCreate(TopMemoryContext, "walsizer configuration", ALLOCSET_SMALL_SIZES);
+    MemoryContext context =
+        AllocSetContextCreate(TopMemoryContext, "walsizer configuration", ALLOCSET_SMALL_SIZES);
     MemoryContext before = MemoryContextSwitchTo(context);
     const FileSettings now = walsizer_parse_files(true);
     // A reload of files with an error applied nothing: the server still runs with what was remembered.
@@ -153,7 +157,8 @@ void walsizer_remember_files(bool just_loaded) {
     for (const char* file : files)
         if (walsizer_newer_than_load(file)) unsure_file.Set("%s", file);
     for (int i = 0; i < remembered.count; i++)
-        if (walsizer_newer_than_load(remembered.items[i].file)) unsure_file.Set("%s", remembered.items[i].file);
+        if (walsizer_newer_than_load(remembered.items[i].file))
+            unsure_file.Set("%s", remembered.items[i].file);
 }
 
 // A reload changes nothing of a setting that waits for a restart.
@@ -162,10 +167,12 @@ static bool walsizer_reload_applies(const char* name) {
     return setting == NULL || (setting->context != PGC_POSTMASTER && setting->context != PGC_INTERNAL);
 }
 
-static void walsizer_describe_pending(walsizer::Obstacle* obstacle, const FileSetting& edit, const char* verb) {
-    obstacle->what.Set("a reload would also bring in somebody's unfinished edit: %s was %s (%s:%d)", edit.name, verb,
-                       edit.file, edit.line);
-    obstacle->hint.Set("Finish the edit and run SELECT pg_reload_conf(), or take it back; walsizer goes on by itself.");
+static void walsizer_describe_pending(walsizer::Obstacle* obstacle, const FileSetting& edit,
+                                      const char* verb) {
+    obstacle->what.Set("a reload would also bring in somebody's unfinished edit: %s was %s (%s:%d)",
+                       edit.name, verb, edit.file, edit.line);
+    obstacle->hint.Set(
+        "Finish the edit and run SELECT pg_reload_conf(), or take it back; walsizer goes on by itself.");
 }
 
 // Both lists are sorted by name: one walk finds what was added, changed and removed.
@@ -190,22 +197,25 @@ walsizer::Obstacle walsizer_find_pending_edit() {
     if (!walsizer_same_stamp(remembered_ident, walsizer_stamp(IdentFileName))) file = IdentFileName;
     if (file == NULL && !unsure_file.empty()) file = unsure_file.c_str();
     if (file != NULL) {
-        obstacle.what.Set("a reload would also bring in somebody's unfinished edit: %s is newer than the last load",
-                          file);
-        obstacle.hint.Set("Run SELECT pg_reload_conf() when the edit is finished; walsizer goes on by itself.");
+        obstacle.what.Set(
+            "a reload would also bring in somebody's unfinished edit: %s is newer than the last load", file);
+        obstacle.hint.Set(
+            "Run SELECT pg_reload_conf() when the edit is finished; walsizer goes on by itself.");
         return obstacle;
     }
     const FileSettings now = walsizer_parse_files(true);
     const FileSetting* unknown = now.parsed ? walsizer_find_unknown_name(now) : NULL;
     if (!now.parsed || unknown != NULL) {
         if (unknown != NULL)
-            obstacle.what.Set("the configuration files have an error, so a reload would apply nothing: unknown setting "
-                              "%s (%s:%d)",
-                              unknown->name, unknown->file, unknown->line);
+            obstacle.what.Set(
+                "the configuration files have an error, so a reload would apply nothing: unknown setting "
+                "%s (%s:%d)",
+                unknown->name, unknown->file, unknown->line);
         else
             obstacle.what.Set("the configuration files have an error, so a reload would apply nothing");
-        obstacle.hint.Set("SELECT * FROM pg_file_settings WHERE error IS NOT NULL names the line; mend it, then run "
-                          "SELECT pg_reload_conf().");
+        obstacle.hint.Set(
+            "SELECT * FROM pg_file_settings WHERE error IS NOT NULL names the line; mend it, then run "
+            "SELECT pg_reload_conf().");
         return obstacle;
     }
     walsizer_compare_files(now, &obstacle);

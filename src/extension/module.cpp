@@ -11,7 +11,8 @@ PGDLLEXPORT void _PG_init(void);
 
 const char* walsizer_inactive_reason = NULL;
 
-// pg_walsizer defines the same settings, and a setting defined twice is FATAL at start, whichever comes first.
+// pg_walsizer defines the same settings, and a setting defined twice is FATAL at start, whichever comes
+// first.
 static const char* const rival = "pg_walsizer";
 
 static bool walsizer_names_rival(const char* library) {
@@ -28,8 +29,7 @@ static bool walsizer_rival_is_preloaded() {
     char* copy = pstrdup(shared_preload_libraries_string);
     if (SplitDirectoriesString(copy, ',', &libraries)) {
         ListCell* cell;
-        foreach (cell, libraries)
-            found = found || walsizer_names_rival((const char*)lfirst(cell));
+        foreach (cell, libraries) found = found || walsizer_names_rival((const char*)lfirst(cell));
     }
     list_free_deep(libraries);
     pfree(copy);
@@ -41,9 +41,11 @@ void _PG_init(void) {
     if (!process_shared_preload_libraries_in_progress) return;
     if (walsizer_rival_is_preloaded()) {
         walsizer_inactive_reason =
-            "both walsizer and pg_walsizer are in shared_preload_libraries; two tuners must not change max_wal_size";
-        ereport(WARNING, (errmsg("walsizer stays inactive: %s", walsizer_inactive_reason),
-                          errhint("Remove pg_walsizer from shared_preload_libraries and restart the server.")));
+            "both walsizer and pg_walsizer are in shared_preload_libraries; two tuners must not change "
+            "max_wal_size";
+        ereport(WARNING,
+                (errmsg("walsizer stays inactive: %s", walsizer_inactive_reason),
+                 errhint("Remove pg_walsizer from shared_preload_libraries and restart the server.")));
         return;
     }
     walsizer_define_settings();
@@ -58,7 +60,9 @@ void walsizer_require_active() {
                         errmsg("walsizer is inactive: %s", walsizer_inactive_reason),
                         errhint("Remove pg_walsizer from shared_preload_libraries and restart the server.")));
     if (walsizer_shared == NULL)
-        ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE), errmsg("walsizer is not preloaded"),
-                        errhint("Put shared_preload_libraries = 'walsizer' into postgresql.conf (append it to what the "
-                                "list holds) and restart the server.")));
+        ereport(
+            ERROR,
+            (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE), errmsg("walsizer is not preloaded"),
+             errhint("Put shared_preload_libraries = 'walsizer' into postgresql.conf (append it to what the "
+                     "list holds) and restart the server.")));
 }

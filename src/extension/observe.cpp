@@ -11,8 +11,8 @@ walsizer::Micros walsizer_monotonic_clock() {
     return (walsizer::Micros)now.tv_sec * walsizer::kSecond + now.tv_nsec / 1000;
 }
 
-// How long PostgreSQL's timer has been running for the present redo point, from the checkpoint's start in the control
-// file; unknown while a newer one runs.
+// How long PostgreSQL's timer has been running for the present redo point, from the checkpoint's start in the
+// control file; unknown while a newer one runs.
 static walsizer::Micros walsizer_redo_age(walsizer::Lsn redo) {
     bool crc_ok = false;
     walsizer::Micros age = -1;
@@ -30,7 +30,8 @@ static walsizer::Micros walsizer_redo_age(walsizer::Lsn redo) {
 
 static bool walsizer_statistics_are_due(const walsizer::Observation& seen) {
     if (walsizer_statistics_are_cheap) return true;
-    // Late enough for the collector to have them, and again when a paced checkpoint has told the timer from a request.
+    // Late enough for the collector to have them, and again when a paced checkpoint has told the timer from a
+    // request.
     static const walsizer::Micros delays[] = {0, walsizer::kSecond, 5 * walsizer::kSecond};
     static walsizer::Lsn last_redo = 0;
     static walsizer::Micros moved_at = 0;
@@ -43,13 +44,15 @@ static bool walsizer_statistics_are_due(const walsizer::Observation& seen) {
     const walsizer::Micros since = seen.now - moved_at;
     const unsigned early = sizeof(delays) / sizeof(delays[0]);
     // After that once a timeout, for the windows' figures and for ticks that an idle server skipped.
-    const bool due = reads < early ? since >= delays[reads]
-                                   : since >= (walsizer::Micros)(reads - early + 1) * seen.server.checkpoint_timeout;
+    const bool due = reads < early
+                         ? since >= delays[reads]
+                         : since >= (walsizer::Micros)(reads - early + 1) * seen.server.checkpoint_timeout;
     if (due) ++reads;
     return due;
 }
 
-// Replay keeps up when the last commit it replayed is fresh, or nothing received is left to replay (an idle primary).
+// Replay keeps up when the last commit it replayed is fresh, or nothing received is left to replay (an idle
+// primary).
 static bool walsizer_replay_is_current(walsizer::Lsn replayed, TimestampTz now) {
     constexpr int fresh_ms = 5000;
     const XLogRecPtr received = GetWalRcvFlushRecPtr(NULL, NULL);

@@ -1,9 +1,9 @@
-// Every server header the extension needs, in one place: they have no C++ guard of their own, and their inline
-// functions warn under -Wextra (hence system_header).
+// Every server header the extension needs, in one place: they have no C++ guard of their own, and their
+// inline functions warn under -Wextra (hence system_header).
 //
-// The border: snake_case walsizer_* functions may ereport(ERROR), which longjmps over C++ frames. No object with a
-// destructor that does anything is alive across such a call. CamelCase functions of namespace walsizer never touch
-// PostgreSQL.
+// The border: snake_case walsizer_* functions may ereport(ERROR), which longjmps over C++ frames. No object
+// with a destructor that does anything is alive across such a call. CamelCase functions of namespace walsizer
+// never touch PostgreSQL.
 #pragma once
 #pragma GCC system_header
 

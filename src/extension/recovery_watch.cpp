@@ -11,7 +11,8 @@ static bool walsizer_file_exists(const char* path) {
 
 WalsizerRecoveryStart walsizer_note_recovery_start() {
     WalsizerRecoveryStart start = {};
-    // Replay from a backup label, or under a signal file, is no crash recovery; the files are gone afterwards.
+    // Replay from a backup label, or under a signal file, is no crash recovery; the files are gone
+    // afterwards.
     if (walsizer_file_exists("backup_label") || walsizer_file_exists("recovery.signal") ||
         walsizer_file_exists("standby.signal"))
         return start;

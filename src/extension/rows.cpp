@@ -1,12 +1,15 @@
 #include "rows.hpp"
 
 static void walsizer_add(WalsizerRow* row, Datum value, bool null) {
-    if (row->used >= WalsizerRow::kMost) elog(ERROR, "walsizer: a row has more than %d columns", WalsizerRow::kMost);
+    if (row->used >= WalsizerRow::kMost)
+        elog(ERROR, "walsizer: a row has more than %d columns", WalsizerRow::kMost);
     row->values[row->used] = value;
     row->nulls[row->used++] = null;
 }
 
-void walsizer_add_null(WalsizerRow* row) { walsizer_add(row, (Datum)0, true); }
+void walsizer_add_null(WalsizerRow* row) {
+    walsizer_add(row, (Datum)0, true);
+}
 
 void walsizer_add_text(WalsizerRow* row, const char* value) {
     if (value == NULL || value[0] == '\0')
@@ -15,21 +18,29 @@ void walsizer_add_text(WalsizerRow* row, const char* value) {
         walsizer_add(row, CStringGetTextDatum(value), false);
 }
 
-void walsizer_add_int32(WalsizerRow* row, int32 value) { walsizer_add(row, Int32GetDatum(value), false); }
+void walsizer_add_int32(WalsizerRow* row, int32 value) {
+    walsizer_add(row, Int32GetDatum(value), false);
+}
 
-void walsizer_add_int64(WalsizerRow* row, int64 value) { walsizer_add(row, Int64GetDatum(value), false); }
+void walsizer_add_int64(WalsizerRow* row, int64 value) {
+    walsizer_add(row, Int64GetDatum(value), false);
+}
 
 void walsizer_add_bytes(WalsizerRow* row, walsizer::Bytes value) {
     walsizer_add(row, Int64GetDatum(value), value < 0);
 }
 
-void walsizer_add_float(WalsizerRow* row, double value) { walsizer_add(row, Float8GetDatum(value), false); }
+void walsizer_add_float(WalsizerRow* row, double value) {
+    walsizer_add(row, Float8GetDatum(value), false);
+}
 
 void walsizer_add_ratio(WalsizerRow* row, int64 part, int64 whole) {
     walsizer_add(row, Float8GetDatum(whole > 0 ? (double)part / (double)whole : 0), whole <= 0);
 }
 
-void walsizer_add_bool(WalsizerRow* row, bool value) { walsizer_add(row, BoolGetDatum(value), false); }
+void walsizer_add_bool(WalsizerRow* row, bool value) {
+    walsizer_add(row, BoolGetDatum(value), false);
+}
 
 void walsizer_add_time(WalsizerRow* row, TimestampTz value) {
     walsizer_add(row, TimestampTzGetDatum(value), value == 0);
@@ -41,7 +52,9 @@ void walsizer_add_interval(WalsizerRow* row, walsizer::Micros value) {
     walsizer_add(row, PointerGetDatum(interval), value < 0);
 }
 
-void walsizer_add_lsn(WalsizerRow* row, XLogRecPtr value) { walsizer_add(row, LSNGetDatum(value), false); }
+void walsizer_add_lsn(WalsizerRow* row, XLogRecPtr value) {
+    walsizer_add(row, LSNGetDatum(value), false);
+}
 
 WalsizerRowSet walsizer_begin_rows(FunctionCallInfo fcinfo) {
     ReturnSetInfo* info = (ReturnSetInfo*)fcinfo->resultinfo;
@@ -61,10 +74,13 @@ WalsizerRowSet walsizer_begin_rows(FunctionCallInfo fcinfo) {
     return set;
 }
 
-// A library newer than the installed SQL definition may know more columns than it asks for: the first ones agree.
+// A library newer than the installed SQL definition may know more columns than it asks for: the first ones
+// agree.
 static void walsizer_check_width(TupleDesc descriptor, const WalsizerRow* row) {
     if (descriptor->natts > row->used)
-        elog(ERROR, "walsizer: the SQL definition wants %d columns, the library has %d; run ALTER EXTENSION walsizer UPDATE",
+        elog(ERROR,
+             "walsizer: the SQL definition wants %d columns, the library has %d; run ALTER EXTENSION "
+             "walsizer UPDATE",
              descriptor->natts, row->used);
 }
 

@@ -21,7 +21,7 @@ void walsizer_add_bytes(WalsizerRow* row, walsizer::Bytes value);  // negative b
 void walsizer_add_float(WalsizerRow* row, double value);
 void walsizer_add_ratio(WalsizerRow* row, int64 part, int64 whole);  // NULL when whole is 0
 void walsizer_add_bool(WalsizerRow* row, bool value);
-void walsizer_add_time(WalsizerRow* row, TimestampTz value);  // 0 becomes NULL
+void walsizer_add_time(WalsizerRow* row, TimestampTz value);           // 0 becomes NULL
 void walsizer_add_interval(WalsizerRow* row, walsizer::Micros value);  // negative becomes NULL
 void walsizer_add_lsn(WalsizerRow* row, XLogRecPtr value);
 

@@ -12,7 +12,8 @@ static Size walsizer_shared_size(uint32 windows) {
     Size size = MAXALIGN(sizeof(WalsizerShared));
     size = add_size(size, MAXALIGN(mul_size(walsizer::kDecisionCapacity, sizeof(walsizer::DecisionRecord))));
     size = add_size(size, MAXALIGN(mul_size(windows, sizeof(walsizer::WindowRecord))));
-    return add_size(size, MAXALIGN(mul_size(walsizer::kCheckpointCapacity, sizeof(walsizer::CheckpointRecord))));
+    return add_size(size,
+                    MAXALIGN(mul_size(walsizer::kCheckpointCapacity, sizeof(walsizer::CheckpointRecord))));
 }
 
 static void walsizer_shmem_request() {
@@ -23,8 +24,8 @@ static void walsizer_shmem_request() {
     RequestNamedLWLockTranche("walsizer", 1);
 }
 
-// Runs in the postmaster, also when it restarts everything after a crash, where an ERROR would end the server: it
-// only zeroes memory and notes facts of the control file. The worker reads the history.
+// Runs in the postmaster, also when it restarts everything after a crash, where an ERROR would end the
+// server: it only zeroes memory and notes facts of the control file. The worker reads the history.
 static void walsizer_shmem_startup() {
     if (previous_startup_hook) previous_startup_hook();
     bool found = false;

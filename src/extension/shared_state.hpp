@@ -6,8 +6,8 @@
 #include "walsizer/history.hpp"
 #include "walsizer/tuner.hpp"
 
-// Requests of SQL functions to the worker. Several may wait; each has a ticket, and its answer stays readable for
-// kTickets further requests, so that a caller who gives up needs no clean-up.
+// Requests of SQL functions to the worker. Several may wait; each has a ticket, and its answer stays readable
+// for kTickets further requests, so that a caller who gives up needs no clean-up.
 struct WalsizerRequest {
     walsizer::Command command;
     walsizer::CommandResult result;
@@ -20,10 +20,10 @@ struct WalsizerShared {
     // Protects everything below. The tuner's calls under it are pure computation of some microseconds.
     LWLock* lock;
 
-    pid_t worker_pid;     // 0: no worker
-    Latch* worker_latch;  // valid while worker_pid is not 0
+    pid_t worker_pid;                      // 0: no worker
+    Latch* worker_latch;                   // valid while worker_pid is not 0
     WalsizerRecoveryStart recovery_start;  // noted before recovery; used by the worker's first look
-    bool loaded;          // the worker has read the history and the rest is meaningful
+    bool loaded;                           // the worker has read the history and the rest is meaningful
     TimestampTz sampled_at;
 
     uint64 tickets_drawn;

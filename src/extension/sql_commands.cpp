@@ -33,13 +33,15 @@ static uint64 walsizer_draw_ticket(walsizer::CommandKind kind) {
     }
     LWLockRelease(shared->lock);
     if (!running)
-        ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-                        errmsg("the walsizer worker is not running"),
-                        errhint("The server log tells why; it is started again within seconds unless the server lacks "
-                                "worker processes (max_worker_processes).")));
+        ereport(
+            ERROR,
+            (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE), errmsg("the walsizer worker is not running"),
+             errhint("The server log tells why; it is started again within seconds unless the server lacks "
+                     "worker processes (max_worker_processes).")));
     if (crowded)
         ereport(ERROR, (errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
-                        errmsg("too many requests wait for the walsizer worker"), errhint("Try again in a second.")));
+                        errmsg("too many requests wait for the walsizer worker"),
+                        errhint("Try again in a second.")));
     return ticket;
 }
 
@@ -67,10 +69,12 @@ static walsizer::CommandResult walsizer_ask(walsizer::CommandKind kind) {
     }
     ConditionVariableCancelSleep();
     if (!done)
-        ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-                        errmsg("the walsizer worker did not answer within 10 seconds"),
-                        errhint("It may still carry out the request: see walsizer.status, walsizer.decisions and the "
-                                "server log.")));
+        ereport(
+            ERROR,
+            (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+             errmsg("the walsizer worker did not answer within 10 seconds"),
+             errhint("It may still carry out the request: see walsizer.status, walsizer.decisions and the "
+                     "server log.")));
     if (result.decision == 0)
         ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
                         errmsg_internal("%s", result.refusal.c_str()),
@@ -91,11 +95,21 @@ static Datum walsizer_command(FunctionCallInfo fcinfo, walsizer::CommandKind kin
     return walsizer_one_row(fcinfo, &row);
 }
 
-Datum walsizer_evaluate(PG_FUNCTION_ARGS) { return walsizer_command(fcinfo, walsizer::CommandKind::kEvaluate); }
-Datum walsizer_undo(PG_FUNCTION_ARGS) { return walsizer_command(fcinfo, walsizer::CommandKind::kUndo); }
-Datum walsizer_resume(PG_FUNCTION_ARGS) { return walsizer_command(fcinfo, walsizer::CommandKind::kResume); }
-Datum walsizer_reset(PG_FUNCTION_ARGS) { return walsizer_command(fcinfo, walsizer::CommandKind::kReset); }
-Datum walsizer_shrink(PG_FUNCTION_ARGS) { return walsizer_command(fcinfo, walsizer::CommandKind::kShrink); }
+Datum walsizer_evaluate(PG_FUNCTION_ARGS) {
+    return walsizer_command(fcinfo, walsizer::CommandKind::kEvaluate);
+}
+Datum walsizer_undo(PG_FUNCTION_ARGS) {
+    return walsizer_command(fcinfo, walsizer::CommandKind::kUndo);
+}
+Datum walsizer_resume(PG_FUNCTION_ARGS) {
+    return walsizer_command(fcinfo, walsizer::CommandKind::kResume);
+}
+Datum walsizer_reset(PG_FUNCTION_ARGS) {
+    return walsizer_command(fcinfo, walsizer::CommandKind::kReset);
+}
+Datum walsizer_shrink(PG_FUNCTION_ARGS) {
+    return walsizer_command(fcinfo, walsizer::CommandKind::kShrink);
+}
 
 Datum walsizer_recommend(PG_FUNCTION_ARGS) {
     walsizer_require_active();
@@ -113,8 +127,9 @@ Datum walsizer_recommend(PG_FUNCTION_ARGS) {
     }
     LWLockRelease(walsizer_shared->lock);
     if (!started)
-        ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-                        errmsg("walsizer has not looked at the server yet"), errhint("Try again in a second.")));
+        ereport(ERROR,
+                (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+                 errmsg("walsizer has not looked at the server yet"), errhint("Try again in a second.")));
     walsizer::Text<1024> line;
     if (!walsizer::Recommend(format, size, need, server, line))
         ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("unknown format \"%s\"", format),

@@ -90,7 +90,8 @@ Datum walsizer_checkpoints(PG_FUNCTION_ARGS) {
     walsizer_require_active();
     WalsizerRowSet set = walsizer_begin_rows(fcinfo);
     uint32 count = 0;
-    const walsizer::CheckpointRecord* checkpoints = walsizer_copy_ring(&walsizer::Journal::checkpoints, &count);
+    const walsizer::CheckpointRecord* checkpoints =
+        walsizer_copy_ring(&walsizer::Journal::checkpoints, &count);
     for (uint32 i = 0; i < count; i++) {
         const walsizer::CheckpointRecord& checkpoint = checkpoints[i];
         WalsizerRow row;

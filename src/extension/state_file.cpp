@@ -43,16 +43,18 @@ static void walsizer_name_for_damaged(char* name, size_t size) {
 static void walsizer_set_aside(const char* why) {
     char name[MAXPGPATH];
     walsizer_name_for_damaged(name, sizeof(name));
-    ereport(LOG, (errmsg("walsizer sets aside its history file \"%s\": %s", history_file, why),
-                  errdetail("It is kept as \"%s\"; walsizer starts with an empty history and no longer knows what "
-                            "max_wal_size was before it.",
-                            name)));
+    ereport(LOG,
+            (errmsg("walsizer sets aside its history file \"%s\": %s", history_file, why),
+             errdetail("It is kept as \"%s\"; walsizer starts with an empty history and no longer knows what "
+                       "max_wal_size was before it.",
+                       name)));
     if (rename(history_file, name) != 0)
-        ereport(LOG, (errcode_for_file_access(), errmsg("walsizer could not rename file \"%s\": %m", history_file)));
+        ereport(LOG, (errcode_for_file_access(),
+                      errmsg("walsizer could not rename file \"%s\": %m", history_file)));
 }
 
-// Reads the whole file into memory of the current context. -1: it could not be opened (errno). Opened without blocking:
-// what lies there may be a pipe.
+// Reads the whole file into memory of the current context. -1: it could not be opened (errno). Opened without
+// blocking: what lies there may be a pipe.
 static ssize_t walsizer_read_file(char** content) {
     const int file = BasicOpenFile(history_file, O_RDONLY | O_NONBLOCK | PG_BINARY);
     if (file < 0) return -1;
@@ -97,8 +99,8 @@ void walsizer_load_history(walsizer::TunerMemory* memory) {
     if (damage == NULL) {
         LWLockAcquire(walsizer_shared->lock, LW_EXCLUSIVE);
         walsizer::Journal journal = walsizer_journal();
-        if (!walsizer::DecodeHistory((const std::byte*)content + sizeof(FileHead), size - sizeof(FileHead), *memory,
-                                     journal))
+        if (!walsizer::DecodeHistory((const std::byte*)content + sizeof(FileHead), size - sizeof(FileHead),
+                                     *memory, journal))
             damage = "its content makes no sense";
         LWLockRelease(walsizer_shared->lock);
     }
@@ -109,9 +111,9 @@ void walsizer_load_history(walsizer::TunerMemory* memory) {
 static Size walsizer_encode_file(char* buffer) {
     LWLockAcquire(walsizer_shared->lock, LW_SHARED);
     const walsizer::Journal journal = walsizer_journal();
-    const Size body =
-        walsizer::EncodeHistory(walsizer_shared->tuner.memory(), journal, (std::byte*)buffer + sizeof(FileHead),
-                                walsizer_file_capacity() - sizeof(FileHead));
+    const Size body = walsizer::EncodeHistory(walsizer_shared->tuner.memory(), journal,
+                                              (std::byte*)buffer + sizeof(FileHead),
+                                              walsizer_file_capacity() - sizeof(FileHead));
     LWLockRelease(walsizer_shared->lock);
     if (body == 0) return 0;
     FileHead head = {};

@@ -65,11 +65,13 @@ static bool walsizer_secure_original(walsizer::Orders& orders) {
     LWLockRelease(walsizer_shared->lock);
     walsizer::Text<256>& detail = orders.log[0].detail;
     if (original.had_line)
-        detail.Set("Before it postgresql.auto.conf said max_wal_size = '%s'; SELECT walsizer.undo() puts that back.",
-                   original.text.c_str());
+        detail.Set(
+            "Before it postgresql.auto.conf said max_wal_size = '%s'; SELECT walsizer.undo() puts that back.",
+            original.text.c_str());
     else
-        detail.Set("Before it postgresql.auto.conf had no line for max_wal_size; SELECT walsizer.undo() removes it "
-                   "again.");
+        detail.Set(
+            "Before it postgresql.auto.conf had no line for max_wal_size; SELECT walsizer.undo() removes it "
+            "again.");
     return true;
 }
 
@@ -78,8 +80,8 @@ static walsizer::Obstacle walsizer_find_any_obstacle() {
     return obstacle.what.empty() ? walsizer_find_pending_edit() : obstacle;
 }
 
-// The last change was not tried because of an obstacle, or for want of a history file: look now and then whether that
-// has ended.
+// The last change was not tried because of an obstacle, or for want of a history file: look now and then
+// whether that has ended.
 static bool waits_for_obstacle = false;
 static bool waits_for_history = false;
 
@@ -154,7 +156,8 @@ static walsizer::Identity walsizer_identity() {
     return identity;
 }
 
-// Shared memory is fresh after a start or a crash; after a restart of the worker alone it still knows everything.
+// Shared memory is fresh after a start or a crash; after a restart of the worker alone it still knows
+// everything.
 static void walsizer_begin() {
     walsizer::TunerMemory memory;
     walsizer::RecoverySample sample;
@@ -169,7 +172,8 @@ static void walsizer_begin() {
         walsizer_shared->tuner.Remember(memory);
         inherited = walsizer_shared->tuner.Identify(identity);
         if (recovered) walsizer_shared->tuner.LearnRecovery(sample);
-        if (walsizer_shared->totals.stats_reset == 0) walsizer_shared->totals.stats_reset = GetCurrentTimestamp();
+        if (walsizer_shared->totals.stats_reset == 0)
+            walsizer_shared->totals.stats_reset = GetCurrentTimestamp();
         walsizer_shared->loaded = true;
     }
     walsizer_shared->worker_pid = MyProcPid;
@@ -211,13 +215,15 @@ static void walsizer_announce() {
     const char* state = walsizer::Name(tuner.state());
     walsizer::Reason reason = tuner.StateReason(walsizer_journal());
     LWLockRelease(walsizer_shared->lock);
-    ereport(LOG, (errmsg("walsizer %s starts: max_wal_size is %s (%s), its ceiling %s (%s), state %s", WALSIZER_VERSION,
-                         walsizer::SizeText(max_wal_size_mb * walsizer::kMiB).c_str(), source,
-                         walsizer::SizeText(ceiling.size).c_str(), walsizer::Name(ceiling.governs), state),
-                  errdetail_internal("%s", reason.c_str())));
+    ereport(LOG,
+            (errmsg("walsizer %s starts: max_wal_size is %s (%s), its ceiling %s (%s), state %s",
+                    WALSIZER_VERSION, walsizer::SizeText(max_wal_size_mb * walsizer::kMiB).c_str(), source,
+                    walsizer::SizeText(ceiling.size).c_str(), walsizer::Name(ceiling.governs), state),
+             errdetail_internal("%s", reason.c_str())));
 }
 
-// Serves the oldest waiting request. True when one was answered. A change is answered when its outcome is known.
+// Serves the oldest waiting request. True when one was answered. A change is answered when its outcome is
+// known.
 static bool walsizer_serve_request() {
     WalsizerShared* shared = walsizer_shared;
     walsizer::Orders orders;
@@ -261,8 +267,7 @@ void walsizer_worker_main(Datum) {
     BackgroundWorkerUnblockSignals();
     BackgroundWorkerInitializeConnection(NULL, NULL, 0);
     walsizer_read_statistics_singly();
-    MemoryContext per_look =
-        AllocSetContextCreate(TopMemoryContext, "walsizer look", ALLOCSET_DEFAULT_SIZES);
+    MemoryContext per_look = AllocSetContextCreate(TopMemoryContext, "walsizer look", ALLOCSET_DEFAULT_SIZES);
     MemoryContextSwitchTo(per_look);
 
     walsizer_begin();

@@ -1,5 +1,5 @@
-// How long crash recovery takes: what is learned from samples, what they cannot teach, and what replay on a standby may
-// add to it.
+// How long crash recovery takes: what is learned from samples, what they cannot teach, and what replay on a
+// standby may add to it.
 #include <gtest/gtest.h>
 
 #include <initializer_list>
@@ -14,7 +14,9 @@ constexpr double kFixed = 3;  // seconds
 const double kRate = MB(100);
 constexpr double kTenPercent = 0.1;
 
-Micros Seconds(double seconds) { return static_cast<Micros>(seconds * kSecond); }
+Micros Seconds(double seconds) {
+    return static_cast<Micros>(seconds * kSecond);
+}
 
 RecoverySample Exact(Bytes megabytes, double times = 1) {
     const Bytes bytes = megabytes * kMiB;
@@ -27,7 +29,9 @@ RecoverySamples Learned(std::initializer_list<RecoverySample> oldest_first) {
     return samples;
 }
 
-RecoveryModel Measured(const RecoverySamples& samples) { return ModelRecovery(samples, 0, 0); }
+RecoveryModel Measured(const RecoverySamples& samples) {
+    return ModelRecovery(samples, 0, 0);
+}
 
 void ExpectTheTruth(const RecoveryModel& model) {
     EXPECT_EQ(model.source, ReplayRateSource::kMeasured);
@@ -52,7 +56,8 @@ TEST(Recovery, OfOneSampleTakesAllItsTimeAsReplay) {
     EXPECT_EQ(model.source, ReplayRateSource::kMeasured);
     EXPECT_STREQ(Name(model.source), "measured");
     EXPECT_DOUBLE_EQ(model.fixed_seconds, 0);
-    EXPECT_NEAR(model.rate, static_cast<double>(sample.bytes) / (static_cast<double>(sample.time) / kSecond), 1);
+    EXPECT_NEAR(model.rate, static_cast<double>(sample.bytes) / (static_cast<double>(sample.time) / kSecond),
+                1);
     EXPECT_NEAR(static_cast<double>(model.Estimate(sample.bytes)), static_cast<double>(sample.time), 10);
     EXPECT_GT(model.Estimate(4000 * kMiB), Exact(4000).time);
 }
@@ -72,8 +77,8 @@ TEST(Recovery, OfSeveralSamplesTellsTheFixedPartFromTheRate) {
 }
 
 TEST(Recovery, OfSamplesWithSomeNoiseIsNearTheTruth) {
-    const RecoveryModel model =
-        Measured(Learned({Exact(400, 1.02), Exact(800, 0.98), Exact(1600, 1.01), Exact(3200, 0.99), Exact(6400)}));
+    const RecoveryModel model = Measured(
+        Learned({Exact(400, 1.02), Exact(800, 0.98), Exact(1600, 1.01), Exact(3200, 0.99), Exact(6400)}));
     EXPECT_NEAR(model.rate, kRate, kRate * kTenPercent);
     const auto truth = static_cast<double>(Exact(16384).time);
     EXPECT_NEAR(static_cast<double>(model.Estimate(16384 * kMiB)), truth, truth * kTenPercent);
@@ -157,7 +162,8 @@ TEST(Recovery, WhatAStandbyReplaysRaisesTheAssumedRateOnly) {
     EXPECT_EQ(ModelRecovery({}, 0, MB(150)).source, ReplayRateSource::kAssumed);
     EXPECT_DOUBLE_EQ(ModelRecovery({}, 0, MB(5)).rate, MB(64));  // the primary wrote no more
     for (double seen : {MB(5), MB(500)}) {
-        EXPECT_DOUBLE_EQ(ModelRecovery(Learned({Exact(1000)}), 0, seen).rate, Measured(Learned({Exact(1000)})).rate);
+        EXPECT_DOUBLE_EQ(ModelRecovery(Learned({Exact(1000)}), 0, seen).rate,
+                         Measured(Learned({Exact(1000)})).rate);
         ExpectTheTruth(ModelRecovery(Learned({Exact(200), Exact(2000)}), 0, seen));
     }
 }
@@ -167,9 +173,11 @@ TEST(Recovery, EstimateAndSizeWithinAreInverse) {
          {Measured({}), Measured(Learned({Exact(1000)})), Measured(Learned({Exact(200), Exact(2000)})),
           ModelRecovery({}, MB(7), 0), ModelRecovery({}, 0, MB(150))}) {
         for (Bytes size : {64 * kMiB, kGiB, 16 * kGiB, 1024 * kGiB})
-            EXPECT_NEAR(static_cast<double>(model.SizeWithin(model.Estimate(size))), static_cast<double>(size), kMiB);
+            EXPECT_NEAR(static_cast<double>(model.SizeWithin(model.Estimate(size))),
+                        static_cast<double>(size), kMiB);
         for (Micros limit : {10 * kSecond, kMinute, 5 * kMinute, kHour})
-            EXPECT_NEAR(static_cast<double>(model.Estimate(model.SizeWithin(limit))), static_cast<double>(limit), 10);
+            EXPECT_NEAR(static_cast<double>(model.Estimate(model.SizeWithin(limit))),
+                        static_cast<double>(limit), 10);
     }
 }
 
