@@ -60,7 +60,8 @@ struct TunerMemory {
     Bytes intended_size = 0;
     std::int64_t intended_decision = 0;
     Change intended = Change::kNone;
-    double replay_seen = 0;  // bytes/s: the fastest sustained replay as a standby
+    double replay_seen = 0;    // bytes/s: the fastest sustained replay as a standby
+    Text<256> inherited_from;  // the data directory where the journal began, when this server is a copy
     Reason held_reason;
     Text<256> last_error;
     bool held = false;

@@ -40,6 +40,7 @@ struct Standing {
     Bytes intended_size;
     Change intended;
     std::int64_t intended_decision;
+    Text<256> inherited_from;
 };
 
 class Writer {
@@ -130,6 +131,7 @@ void Mend(Standing& standing) noexcept {
     Mend(standing.intended, Change::kRestore);
     standing.held_reason.Terminate();
     standing.last_error.Terminate();
+    standing.inherited_from.Terminate();
 }
 void Mend(Totals&) noexcept {}
 
@@ -175,6 +177,7 @@ void ReadSection(const SectionHead& head, const std::byte* bytes, TunerMemory& m
             memory.intended_size = standing.intended_size;
             memory.intended = standing.intended;
             memory.intended_decision = standing.intended_decision;
+            memory.inherited_from = standing.inherited_from;
             break;
         }
         case SectionId::kTotals:
@@ -226,6 +229,7 @@ std::size_t EncodeHistory(const TunerMemory& memory, const Journal& journal, std
     standing.intended_size = memory.intended_size;
     standing.intended = memory.intended;
     standing.intended_decision = memory.intended_decision;
+    standing.inherited_from = memory.inherited_from;
     writer.One(SectionId::kOriginal, memory.original);
     writer.One(SectionId::kIdentity, memory.identity);
     writer.One(SectionId::kRecoveries, memory.recoveries);

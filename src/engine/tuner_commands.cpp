@@ -114,6 +114,7 @@ CommandResult Tuner::Reset(const Command& command, Journal& journal, Orders& ord
     journal.totals.decisions = last_id;
     journal.totals.stats_reset = tracker_.latest().wall;
     memory_.windows_since_change = -1;
+    memory_.inherited_from.clear();
     DecisionRecord record = NewDecision(Action::kHold, DecisionCause::kManual, journal);
     record.reason.Set("journal and counters were reset by %s", command.role.c_str());
     journal.decisions.Push(record);

@@ -27,6 +27,7 @@ bool Identity::SameAs(const Identity& other) const noexcept {
 
 bool Tuner::Identify(const Identity& identity) noexcept {
     const bool inherited = memory_.identity.system_identifier != 0 && !memory_.identity.SameAs(identity);
+    if (inherited) memory_.inherited_from = memory_.identity.data_directory;
     memory_.identity = identity;
     if (!inherited) return false;
     memory_.recoveries = RecoverySamples();

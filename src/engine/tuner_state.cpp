@@ -296,6 +296,9 @@ Reason Tuner::StateReason(const Journal& journal) const noexcept {
     else
         reason.Set("one checkpoint_timeout saw at most %s of WAL lately, which needs %s",
                    SizeText(static_cast<Bytes>(need.bytes)).c_str(), SizeText(need.size).c_str());
+    if (!memory_.inherited_from.empty())
+        reason.Append("; its journal is inherited, this server is a copy of \"%s\"",
+                      memory_.inherited_from.c_str());
     if (state_ == State::kDryRun)
         reason.Append("; walsizer.dry_run is on: deciding for a virtual max_wal_size of %s",
                       SizeText(virtual_.size).c_str());

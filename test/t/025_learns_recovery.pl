@@ -135,6 +135,7 @@ subtest 'recovery from a backup label is none' => sub {
 	is($got->{source}, 'assumed', "and what the other server had learned is dropped");
 	ok(scalar(log_lines($copy, $offset, qr/walsizer's history was written elsewhere.*copy/)), 'the log says that it is a copy');
 	is($copy->safe_psql('postgres', 'SELECT count(*) > 0 FROM walsizer.windows'), 't', 'the journal is kept');
+	like($copy->safe_psql('postgres', 'SELECT reason FROM walsizer.status'), qr/its journal is inherited, this server is a copy of/, 'and shown as inherited');
 };
 
 done_testing();
