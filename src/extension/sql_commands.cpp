@@ -16,6 +16,16 @@ PG_FUNCTION_INFO_V1(walsizer_recommend);
 
 static constexpr long patience_ms = 10000;
 
+// A worker that was terminated is back within a second or two.
+static void walsizer_wait_for_worker() {
+    constexpr long nap_ms = 100;
+    for (long waited = 0; waited < patience_ms && walsizer_shared->worker_pid == 0; waited += nap_ms) {
+        (void)WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, nap_ms, walsizer_wait_event());
+        ResetLatch(MyLatch);
+        CHECK_FOR_INTERRUPTS();
+    }
+}
+
 static uint64 walsizer_draw_ticket(walsizer::CommandKind kind) {
     const char* role = GetUserNameFromId(GetUserId(), false);
     WalsizerShared* shared = walsizer_shared;
@@ -57,6 +67,7 @@ static bool walsizer_answer(uint64 ticket, walsizer::CommandResult* result) {
 
 static walsizer::CommandResult walsizer_ask(walsizer::CommandKind kind) {
     walsizer_require_active();
+    walsizer_wait_for_worker();
     const uint64 ticket = walsizer_draw_ticket(kind);
     const TimestampTz asked_at = GetCurrentTimestamp();
     walsizer::CommandResult result;
