@@ -1,7 +1,7 @@
 # shellcheck shell=bash
-# Shared by the scripts here: install what is missing, work in a private directory, undo everything at exit.
+# Shared by the scripts here and in bench: install what is missing, work in a private directory, undo everything at exit.
 #
-# test.sh and demo.sh run twice. The outer run may be root: it installs packages, makes the private directory,
+# test.sh, demo.sh and the benchmarks run twice. The outer run may be root: it installs packages, makes the private directory,
 # copies the tree into it and starts the same script from that copy as an ordinary user (initdb refuses root).
 # The inner run builds, starts servers and reports. All it makes lies below $WALSIZER_WORK, so that one rule
 # cleans up: end the processes that run from there, remove the directory.
@@ -12,10 +12,14 @@ readonly oldest_major=13 newest_major=19
 readonly createcluster=/etc/postgresql-common/createcluster.d
 readonly no_main=$createcluster/walsizer-tmp.conf
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P) || exit
+self=$(cd "$(dirname "$0")" && pwd -P)/${0##*/}
+readonly self=${self#"$top/"} # the running script, seen from the top of the tree
 work=${WALSIZER_WORK:-} # the private directory; the environment has it in the inner run only
 bin=                    # the temporary installation's programs
 child=                  # process group of the running step, or of the inner run
 keep=0                  # 1: leave the private directory in place
+launcher=()             # a command that starts the inner run, such as one that limits its resources
+undo=()                 # commands that clean_up runs after the inner run has ended
 
 say() { printf '%s\n' "$*"; }
 heading() { printf '\n== %s\n' "$*"; }
@@ -193,12 +197,14 @@ end_child() {
 
 # $work/stop exists when a server was left running on purpose; it ends that server and removes everything.
 clean_up() {
+  local command
   trap '' INT TERM HUP PIPE
   end_child
   is_inner || allow_main_cluster
   [[ -n $work && ! -e $work/stop ]] || return
   end_our_processes
   is_inner && return
+  for command in "${undo[@]}"; do eval "$command"; done
   if ((keep)); then say "Kept: $work"; else rm -rf "$work"; fi
 }
 
@@ -243,55 +249,9 @@ hand_over() {
   mapfile -t clear < <(compgen -e | grep -E '^(PG[^_]|MAKE|MFLAGS|LC_|LANG|DESTDIR|PERL5)')
   cd / # the caller's directory may be closed to that user
   # TMPDIR is short: Unix sockets lie there, and their paths end at 107 bytes.
-  in_background "${become[@]}" env "${clear[@]/#/-u}" WALSIZER_WORK="$work" PG_CONFIG="$PG_CONFIG" \
-    HOME="$work" TMPDIR="$work/t" LC_ALL=C bash "$work/src/scripts/${0##*/}" "$@"
+  in_background "${launcher[@]}" "${become[@]}" env "${clear[@]/#/-u}" WALSIZER_WORK="$work" PG_CONFIG="$PG_CONFIG" \
+    HOME="$work" TMPDIR="$work/t" LC_ALL=C bash "$work/src/$self" "$@"
 }
 
-# ---- A temporary installation: the server's own files are never touched ----------------------------------
-
-# PostgreSQL finds its library and share directories relative to the program that runs. So copies of the
-# programs beside links to the rest make a complete installation, into which anybody can install walsizer.
-temporary_installation() {
-  local program bindir dir
-  bindir=$("$PG_CONFIG" --bindir)
-  bin=$work$bindir
-  mkdir -p "$bin"
-  for program in "$bindir"/{pg_*,postgres,initdb,psql,pgbench,{create,drop}{db,user},vacuumdb}; do
-    [[ -x $program ]] && cp -L "$program" "$bin/"
-  done
-  for dir in "$("$PG_CONFIG" --pkglibdir)" "$("$PG_CONFIG" --sharedir)"; do
-    mkdir -p "$work$dir"
-    cp -rs "$dir/." "$work$dir/" || die "cannot link the files of $dir"
-    find "$work$dir" -name 'walsizer*' -prune -exec rm -rf {} + # one installed earlier
-  done
-  dir=$("$PG_CONFIG" --includedir-server)
-  mkdir -p "$work${dir%/*}" && ln -s "$dir" "$work$dir"
-  if [[ $("$bin/pg_config" --bindir) != "$bin" ]]; then # Debian 11 gives this one program fixed paths
-    printf '#!/bin/sh\nexec %q "$@" | sed "s#/usr#%s/usr#g"\n' "$PG_CONFIG" "$work" >"$bin/pg_config"
-  fi
-  [[ $("$bin/initdb" --show -D "$work/none" 2>&1) == *"share_path=$work"* ]] ||
-    die "the server in $bindir cannot be copied: it looks for its files at fixed paths"
-  PATH=$bin:$PATH
-}
-
-# ---- Throwaway clusters: no TCP, sockets below $work, so no port can be taken ----------------------------
-
-export_connection() { export PGHOST=$work/t PGPORT=5432 PGUSER=postgres PGDATABASE=postgres; }
-
-# new_cluster DIR, with its extra configuration on standard input
-new_cluster() {
-  if ! initdb -D "$1" -U postgres -A trust -E UTF8 --no-locale -N >"$1.initdb.log" 2>&1; then
-    cat "$1.initdb.log" >&2
-    return 1
-  fi
-  cat - >>"$1/postgresql.conf" <(printf "listen_addresses = ''\nunix_socket_directories = '%s'\n" "$work/t")
-}
-
-start_cluster() {
-  pg_ctl -D "$1" -l "$1.log" -w -t 60 start >/dev/null && return
-  warn "the server in $1 does not start:"
-  tail -n 15 "$1.log" >&2
-  return 1
-}
-
-stop_cluster() { pg_ctl -D "$1" -m "${2:-fast}" -w -t 60 stop >/dev/null; }
+# shellcheck source-path=SCRIPTDIR source=servers.sh
+. "$top/scripts/servers.sh" || exit

@@ -55,19 +55,6 @@ fi
 cluster=
 declare -A tps forced wal_per_xact final_size
 
-query() { psql -XqAt -v ON_ERROR_STOP=1 "$@"; }
-
-build_and_install() {
-  local make=(make -C "$work/src" PG_CONFIG="$PG_CONFIG" WERROR=1) log=$work/build.log
-  say "Building walsizer for $("$PG_CONFIG" --version)"
-  if in_background "${make[@]}" "-j$(cores)" >"$log" 2>&1; then
-    temporary_installation
-    in_background "${make[@]}" install DESTDIR="$work" >>"$log" 2>&1 && return
-  fi
-  tail -n 40 "$log" >&2
-  die "the build failed"
-}
-
 # Both runs start from copies of one data directory, so that nothing but walsizer differs between them.
 make_clusters() {
   local data=$work/template name
@@ -91,15 +78,6 @@ END
   done
   say "shared_preload_libraries = 'walsizer'" >>"$work/with/postgresql.conf"
   rm -rf "$data"
-}
-
-wait_for_walsizer() {
-  local deadline=$((SECONDS + 20)) state
-  while state=$(query -c "SELECT state FROM walsizer.status") && [[ $state != tuning ]]; do
-    ((SECONDS < deadline)) || die "walsizer is not at work, its state is: $state"
-    sleep 0.2
-  done
-  [[ $state == tuning ]] || die "walsizer.status cannot be read"
 }
 
 # ---- A run and its live view -----------------------------------------------------------------------------
@@ -156,7 +134,7 @@ run() {
   start_cluster "$cluster" || exit
   if [[ $name == with ]]; then
     query -c "CREATE EXTENSION walsizer" || exit
-    wait_for_walsizer
+    wait_for_walsizer tuning
   fi
   say "max_wal_size = ${start_size}MB, checkpoint_timeout = ${timeout}s, synchronous_commit = off"
   say "pgbench -c $clients -j 2 -T $seconds"
