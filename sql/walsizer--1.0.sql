@@ -36,7 +36,8 @@ CREATE FUNCTION walsizer.get_windows(
     OUT window_start timestamptz, OUT window_end timestamptz, OUT in_recovery boolean, OUT num_timed bigint,
     OUT num_requested bigint, OUT num_wal_forced bigint, OUT num_stale bigint, OUT requested_ratio double precision,
     OUT forced_ratio double precision, OUT wal_bytes bigint, OUT fpi_bytes bigint, OUT max_wal_size bigint,
-    OUT write_time double precision, OUT sync_time double precision, OUT buffers_written bigint)
+    OUT write_time double precision, OUT sync_time double precision, OUT buffers_written bigint,
+    OUT xids_used bigint)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'walsizer_windows' LANGUAGE C VOLATILE PARALLEL SAFE ROWS 3000;
 
@@ -75,6 +76,7 @@ COMMENT ON COLUMN walsizer.decisions.wanted_size IS 'what the evidence asked for
 COMMENT ON COLUMN walsizer.decisions.outcome IS 'effective, pending, overridden, failed, dry_run; NULL where nothing was to be applied';
 COMMENT ON VIEW walsizer.windows IS 'one row per checkpoint_timeout, newest first; write_time and sync_time in milliseconds';
 COMMENT ON COLUMN walsizer.windows.fpi_bytes IS 'WAL of full-page images; 14 to 18: their number times the block size, an upper bound; NULL in 13';
+COMMENT ON COLUMN walsizer.windows.xids_used IS 'transaction ids used: transactions that wrote, and their subtransactions; NULL where it was not recorded';
 COMMENT ON VIEW walsizer.checkpoints IS 'the last 1000 checkpoints with their cause (wal, time, request, stale), newest first; several between two looks are one row with their count';
 
 COMMENT ON FUNCTION walsizer.get_status() IS 'behind the view walsizer.status';

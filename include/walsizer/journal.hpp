@@ -57,6 +57,23 @@ struct WindowRecord {
         -1;           // most WAL in any one checkpoint_timeout that ended in this window; -1 none measured
     Bytes peak = -1;  // the same, stretches with frequent checkpoints included: an upper bound
     bool in_recovery = false;
+    Micros timeout = 0;  // checkpoint_timeout it was opened with; 0: by a version that did not keep it
+    // What follows is -1 where the server does not say, or its counter was reset.
+    Bytes stat_bytes = -1;         // WAL that the server's statistics account for; fpi_bytes is a part of it
+    std::int64_t xids = -1;        // transaction ids used: transactions that wrote, and their subtransactions
+    std::int64_t clean = -1;       // buffers written by the background writer
+    std::int64_t maxwritten = -1;  // times that it stopped at bgwriter_lru_maxpages
+    std::int64_t backend = -1;     // buffers written by backends
+    std::int64_t backend_fsync = -1;
+};
+
+// The part of a window before a decision in it.
+struct WindowPart {
+    Micros length = -1;  // -1: by a version that did not keep it
+    Bytes wal_bytes = 0;
+    Bytes stat_bytes = -1;
+    Bytes fpi_bytes = -1;
+    std::int64_t xids = -1;
 };
 
 enum class Action : std::uint8_t { kGrow, kShrink, kHold, kExternal, kBlocked, kUndo, kResume };
@@ -83,6 +100,7 @@ struct DecisionRecord {
     Outcome outcome = Outcome::kNone;
     Limit limited_by = Limit::kMax;
     Reason reason;
+    WindowPart window;  // of the window that was open
 };
 
 // walsizer.stat

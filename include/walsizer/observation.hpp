@@ -27,6 +27,16 @@ struct WalStatistics {
     Bytes fpi_bytes = 0;  // full-page images; up to 18 their number times the block size, an upper bound
 };
 
+// Who else writes buffers (pg_stat_bgwriter, from 16 on also pg_stat_io). Cumulative, reset at any moment.
+struct BufferCounters {
+    bool known = false;
+    std::int64_t clean = 0;       // written by the background writer
+    std::int64_t maxwritten = 0;  // times that it stopped at bgwriter_lru_maxpages
+    // Written by backends for want of a clean one. Up to 15 relation extension and bulk loads are part of it.
+    std::int64_t backend = 0;
+    std::int64_t backend_fsync = 0;  // files that backends had to fsync by themselves
+};
+
 struct Observation {
     Micros now = 0;  // monotonic
     Timestamp wall = 0;
@@ -39,6 +49,8 @@ struct Observation {
     ServerSettings server;
     CheckpointCounters counters;
     WalStatistics wal;
+    BufferCounters buffers;
+    std::int64_t next_xid = -1;  // the next full transaction id; -1: not known
     // In recovery: replay keeps up with the primary, so that replayed WAL is WAL just written. Catch-up is
     // not.
     bool replay_current = false;

@@ -35,6 +35,8 @@ class Tracker {
     FpiOfCycle LastForcedCycleFpi() const noexcept;
     const WindowRecord& open_window() const noexcept { return window_; }
     Timestamp open_window_due() const noexcept;
+    // The open window as it would be if it ended at the latest look.
+    WindowRecord WindowSoFar() const noexcept { return Fill(latest_.now); }
     Pace pace() const noexcept { return pace_.Now(); }
     Stretch stretch() const noexcept { return demand_.Latest(latest_.server.checkpoint_timeout); }
     bool started() const noexcept { return started_; }
@@ -44,12 +46,16 @@ class Tracker {
 
   private:
     void OpenWindow(Micros start) noexcept;
-    void FillWindow(Micros end) noexcept;
+    WindowRecord Fill(Micros end) const noexcept;
+    void RememberStatistics(const Observation& seen) noexcept;
 
     CycleTracker cycles_;
     PaceMeter pace_;
     DemandMeter demand_;
     Observation latest_;
+    // As last read: not every look reads them.
+    WalStatistics wal_;
+    BufferCounters buffers_;
     WindowRecord window_;
     Observation window_start_;  // cumulative figures when the open window began
     Micros window_from_ = 0;

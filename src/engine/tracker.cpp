@@ -15,6 +15,26 @@ FpiOfCycle ShareOf(bool known, Bytes stat_bytes, Bytes fpi_bytes, Bytes wal_byte
     return {true, std::min(static_cast<double>(fpi_bytes) / static_cast<double>(stat_bytes), 0.95)};
 }
 
+// What was reset within the window is not known.
+std::int64_t Step(std::int64_t from, std::int64_t to) noexcept {
+    return to >= from ? to - from : -1;
+}
+
+void FillStatistics(const WalStatistics& now, const WalStatistics& from, WindowRecord& window) noexcept {
+    window.fpi_bytes = window.stat_bytes = -1;
+    if (!now.known || !from.known || now.bytes < from.bytes || now.fpi_bytes < from.fpi_bytes) return;
+    window.stat_bytes = now.bytes - from.bytes;
+    window.fpi_bytes = std::min(now.fpi_bytes - from.fpi_bytes, window.wal_bytes);
+}
+
+void FillBuffers(const BufferCounters& now, const BufferCounters& from, WindowRecord& window) noexcept {
+    if (!now.known || !from.known) return;
+    window.clean = Step(from.clean, now.clean);
+    window.maxwritten = Step(from.maxwritten, now.maxwritten);
+    window.backend = Step(from.backend, now.backend);
+    window.backend_fsync = Step(from.backend_fsync, now.backend_fsync);
+}
+
 }  // namespace
 
 FpiOfCycle Tracker::OpenCycleFpi() const noexcept {
@@ -51,11 +71,11 @@ TrackerEvents Tracker::Look(const Observation& seen, Journal& journal) noexcept 
         demand_.Restart();
     }
     latest_ = seen;
+    RememberStatistics(seen);
     events.cycle = cycles_.Look(seen, journal.checkpoints);
     pace_.Look(seen);
     demand_.Look(seen.now, seen.position, seen.server.checkpoint_timeout);
     if (!started_ || other_history) {
-        window_start_ = seen;
         OpenWindow(seen.now);
         started_ = true;
     }
@@ -79,24 +99,31 @@ TrackerEvents Tracker::Look(const Observation& seen, Journal& journal) noexcept 
     return events;
 }
 
-void Tracker::FillWindow(Micros end) noexcept {
+void Tracker::RememberStatistics(const Observation& seen) noexcept {
+    if (seen.wal.known) wal_ = seen.wal;
+    if (seen.buffers.known) buffers_ = seen.buffers;
+}
+
+WindowRecord Tracker::Fill(Micros end) const noexcept {
     const Observation& from = window_start_;
-    window_.end = latest_.wall - (latest_.now - end);
-    window_.length = end - window_from_;
-    window_.wal_bytes =
+    WindowRecord window = window_;
+    window.end = latest_.wall - (latest_.now - end);
+    window.length = end - window_from_;
+    window.wal_bytes =
         latest_.position > from.position ? static_cast<Bytes>(latest_.position - from.position) : 0;
-    const bool statistics = latest_.wal.known && from.wal.known && latest_.wal.bytes >= from.wal.bytes &&
-                            latest_.wal.fpi_bytes >= from.wal.fpi_bytes;
-    window_.fpi_bytes =
-        statistics ? std::min(latest_.wal.fpi_bytes - from.wal.fpi_bytes, window_.wal_bytes) : Bytes{-1};
-    window_.max_wal_size = latest_.server.max_wal_size;
+    window.max_wal_size = latest_.server.max_wal_size;
+    FillStatistics(wal_, from.wal, window);
+    FillBuffers(buffers_, from.buffers, window);
+    if (from.next_xid >= 0 && latest_.next_xid >= from.next_xid)
+        window.xids = latest_.next_xid - from.next_xid;
     const CheckpointCounters& now = cycles_.memory().counters;
     if (now.known && from.counters.known && now.reset_at == from.counters.reset_at) {
-        window_.write_time = std::max(now.write_time - from.counters.write_time, 0.0);
-        window_.sync_time = std::max(now.sync_time - from.counters.sync_time, 0.0);
-        window_.buffers_written =
+        window.write_time = std::max(now.write_time - from.counters.write_time, 0.0);
+        window.sync_time = std::max(now.sync_time - from.counters.sync_time, 0.0);
+        window.buffers_written =
             std::max<std::int64_t>(now.buffers_written - from.counters.buffers_written, 0);
     }
+    return window;
 }
 
 void Tracker::OpenWindow(Micros start) noexcept {
@@ -105,8 +132,10 @@ void Tracker::OpenWindow(Micros start) noexcept {
     window_.in_recovery = latest_.in_recovery;
     window_.max_wal_size = latest_.server.max_wal_size;
     window_from_ = start;
-    window_length_ = latest_.server.checkpoint_timeout;
+    window_.timeout = window_length_ = latest_.server.checkpoint_timeout;
     window_start_ = latest_;
+    window_start_.wal = wal_;
+    window_start_.buffers = buffers_;
     window_start_.counters = cycles_.memory().counters;
 }
 
@@ -116,8 +145,7 @@ void Tracker::CloseWindow(Journal& journal) noexcept {
     const Micros due = window_from_ + window_length_;
     const bool on_time = latest_.now >= due && latest_.now - due < 2 * kSecond;
     const Micros end = on_time ? due : latest_.now;
-    FillWindow(end);
-    journal.windows.Push(window_);
+    journal.windows.Push(Fill(end));
     OpenWindow(end);
 }
 

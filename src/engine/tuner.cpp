@@ -150,6 +150,8 @@ DecisionRecord Tuner::NewDecision(Action action, DecisionCause cause, Journal& j
     record.checkpoints = tracker_.open_window().checkpoints;
     record.wal_bytes = race().wal_bytes;
     record.wal_rate = tracker_.pace().steady;
+    const WindowRecord window = tracker_.WindowSoFar();
+    record.window = {window.length, window.wal_bytes, window.stat_bytes, window.fpi_bytes, window.xids};
     return record;
 }
 

@@ -157,6 +157,43 @@ static inline void walsizer_read_wal_statistics(walsizer::WalStatistics* wal) {
 #endif
 }
 
+// Writers of buffers besides the checkpointer. 13, 14: in the collector's global struct; 15: backends stand
+// with the checkpointer, the background writer apart. Up to 15 what backends write includes relation
+// extension and bulk loads; pg_stat_io of 16 and later tells them apart. Up to 16 the fsyncs are those that
+// backends had to do because the checkpointer's queue was full; from 17 on pg_stat_io also counts those that
+// CREATE INDEX and the like always do.
+inline constexpr bool walsizer_backend_writes_are_exact = PG_VERSION_NUM >= 160000;
+#if PG_VERSION_NUM >= 160000
+static inline walsizer::Bytes walsizer_backend_io(const PgStat_IO* io, IOOp operation) {
+    return io->stats[B_BACKEND].counts[IOOBJECT_RELATION][IOCONTEXT_NORMAL][operation] +
+           io->stats[B_BG_WORKER].counts[IOOBJECT_RELATION][IOCONTEXT_NORMAL][operation];
+}
+#endif
+static inline void walsizer_read_buffer_counters(walsizer::BufferCounters* buffers) {
+    buffers->known = true;
+#if PG_VERSION_NUM >= 150000
+    const PgStat_BgWriterStats* writer = pgstat_fetch_stat_bgwriter();
+    buffers->clean = writer->buf_written_clean;
+    buffers->maxwritten = writer->maxwritten_clean;
+#else
+    const PgStat_GlobalStats* stats = pgstat_fetch_global();
+    buffers->clean = stats->buf_written_clean;
+    buffers->maxwritten = stats->maxwritten_clean;
+    buffers->backend = stats->buf_written_backend;
+    buffers->backend_fsync = stats->buf_fsync_backend;
+#endif
+#if PG_VERSION_NUM >= 160000
+    const PgStat_IO* io = pgstat_fetch_stat_io();
+    buffers->backend = walsizer_backend_io(io, IOOP_WRITE);
+    buffers->backend_fsync = walsizer_backend_io(io, IOOP_FSYNC);
+#endif
+#if PG_VERSION_NUM >= 150000 && PG_VERSION_NUM < 170000
+    const PgStat_CheckpointerStats* checkpointer = pgstat_fetch_stat_checkpointer();
+    if (!walsizer_backend_writes_are_exact) buffers->backend = checkpointer->buf_written_backend;
+    buffers->backend_fsync = checkpointer->buf_fsync_backend;
+#endif
+}
+
 // ---- Who keeps WAL ----
 
 // How many entries the array of replication slots has: 19 sets some apart for REPACK, behind the others.

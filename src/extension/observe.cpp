@@ -74,6 +74,7 @@ walsizer::Observation walsizer_observe(bool first) {
     seen.server.segment_size = wal_segment_size;
     seen.server.completion_target = CheckPointCompletionTarget;
     seen.server.checkpoint_timeout = CheckPointTimeout * walsizer::kSecond;
+    seen.next_xid = (int64)U64FromFullTransactionId(ReadNextFullTransactionId());
     if (first) seen.redo_age = walsizer_redo_age(seen.redo);
     if (seen.in_recovery) seen.replay_current = walsizer_replay_is_current(seen.position, seen.wall);
     seen.volume = walsizer_read_volume();
@@ -81,6 +82,7 @@ walsizer::Observation walsizer_observe(bool first) {
         pgstat_clear_snapshot();
         walsizer_read_counters(&seen.counters);
         walsizer_read_wal_statistics(&seen.wal);
+        walsizer_read_buffer_counters(&seen.buffers);
     }
     return seen;
 }

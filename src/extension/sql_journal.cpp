@@ -81,6 +81,7 @@ Datum walsizer_windows(PG_FUNCTION_ARGS) {
         walsizer_add_float(&row, window.write_time);
         walsizer_add_float(&row, window.sync_time);
         walsizer_add_int64(&row, window.buffers_written);
+        walsizer_add_bytes(&row, window.xids);
         walsizer_put_row(&set, &row);
     }
     return (Datum)0;

@@ -40,7 +40,8 @@ SELECT is(pg_temp.columns_of('walsizer.windows'),
   'window_start timestamp with time zone, window_end timestamp with time zone, in_recovery boolean, '
   'num_timed bigint, num_requested bigint, num_wal_forced bigint, num_stale bigint, '
   'requested_ratio double precision, forced_ratio double precision, wal_bytes bigint, fpi_bytes bigint, '
-  'max_wal_size bigint, write_time double precision, sync_time double precision, buffers_written bigint',
+  'max_wal_size bigint, write_time double precision, sync_time double precision, buffers_written bigint, '
+  'xids_used bigint',
   'columns of windows');
 SELECT is(pg_temp.columns_of('walsizer.checkpoints'),
   'started_at timestamp with time zone, redo_lsn pg_lsn, cause text, count bigint, wal_bytes bigint, '

@@ -43,6 +43,7 @@ class FakeServer {
     Timestamp server_start = kWallAtStart;
     bool in_recovery = false;
     bool wal_statistics = true;
+    double transaction_bytes = 0;         // WAL of one transaction; 0: transaction ids are not known
     double statistics_coverage = 1;       // share of the WAL that has reached pg_stat_wal
     Micros counters_late = 0;             // from the start of a checkpoint until its counter shows
     Micros checkpoint_takes = 0;          // another one starts no earlier
@@ -74,6 +75,9 @@ class FakeServer {
         seen.wal.known = wal_statistics;
         seen.wal.bytes = static_cast<Bytes>(written_ * statistics_coverage);
         seen.wal.fpi_bytes = static_cast<Bytes>(images_ * statistics_coverage);
+        // Full-page images come on top of what a transaction has to write.
+        if (transaction_bytes > 0)
+            seen.next_xid = 1000 + static_cast<std::int64_t>((written_ - images_) / transaction_bytes);
         return seen;
     }
 

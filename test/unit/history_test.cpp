@@ -162,6 +162,26 @@ TEST_F(HistoryOf, AnOlderVersionLeavesTheNewestFieldsAtTheirInitialValues) {
     EXPECT_EQ(rig.journal.decisions.Newest(0).id, lived.journal.decisions.Newest(0).id);
 }
 
+// The first version kept windows up to in_recovery and decisions up to their reason.
+TEST_F(HistoryOf, WindowsAndDecisionsOfTheFirstVersionAreReadAndSayWhatTheyDoNotKnow) {
+    std::vector<Section> sections = Split(valid);
+    for (Section& section : sections) {
+        if (section.head.element_size == sizeof(WindowRecord))
+            Resize(section, offsetof(WindowRecord, timeout));
+        if (section.head.element_size == sizeof(DecisionRecord))
+            Resize(section, offsetof(DecisionRecord, window));
+    }
+    Rig rig;
+    TunerMemory got;
+    ASSERT_TRUE(Decode(Join(sections), rig, got));
+    ExpectTheSame(got, rig);
+    ASSERT_GT(lived.journal.windows.Newest(0).timeout, 0);
+    EXPECT_EQ(rig.journal.windows.Newest(0).timeout, 0);
+    EXPECT_EQ(rig.journal.windows.Newest(0).xids, -1);
+    EXPECT_EQ(rig.journal.windows.Newest(0).stat_bytes, -1);
+    EXPECT_EQ(rig.journal.decisions.Newest(0).window.length, -1);
+}
+
 TEST_F(HistoryOf, ABufferThatIsOneByteShortIsRefusedAndNotOverrun) {
     for (std::size_t capacity : {valid.size() - 1, valid.size() / 2, std::size_t{1}, std::size_t{0}}) {
         ByteRow buffer(capacity);

@@ -88,6 +88,51 @@ TEST_F(Windows, AccountForAllWalImagesCheckpointsAndWriteTimes) {
     EXPECT_NEAR(write_time, 100.0 * rig.server.Count(Why::kTime), 100.0);
 }
 
+TEST_F(Windows, CountTransactionIdsAndWalInTheStatistics) {
+    rig.server.transaction_bytes = 3000;
+    rig.Run(3 * kMinute);
+    ASSERT_GE(rig.journal.windows.size(), 2U);
+    const WindowRecord& window = rig.journal.windows.Newest(0);
+    EXPECT_EQ(window.timeout, kMinute);
+    EXPECT_NEAR(static_cast<double>(window.xids), MB(3) * 60 / 3000, 0.05 * MB(3) * 60 / 3000);
+    EXPECT_NEAR(static_cast<double>(window.stat_bytes), static_cast<double>(window.wal_bytes), MB(1));
+}
+
+TEST_F(Windows, DoNotClaimToKnowWhatTheServerDoesNotSay) {
+    rig.Run(3 * kMinute);
+    const WindowRecord& window = rig.journal.windows.Newest(0);
+    EXPECT_EQ(window.xids, -1);
+    EXPECT_EQ(window.clean, -1);
+    EXPECT_EQ(window.backend, -1);
+}
+
+// What other processes wrote is counted from window to window; a reset in between makes it unknown, not
+// negative.
+TEST_F(Windows, CountBuffersWrittenByOthersAndNoticeAReset) {
+    Observation seen = rig.server.Observe();
+    Tracker tracker;
+    seen.buffers = {true, 100, 5, 1000, 7};
+    tracker.Look(seen, rig.journal);
+    seen.now += 30 * kSecond;
+    seen.buffers = {true, 180, 6, 4000, 7};
+    tracker.Look(seen, rig.journal);
+    // A look that reads no statistics keeps what the last one read.
+    seen.now += 30 * kSecond;
+    seen.buffers = BufferCounters();
+    tracker.Look(seen, rig.journal);
+    ASSERT_EQ(rig.journal.windows.size(), 1U);
+    EXPECT_EQ(rig.journal.windows.Newest(0).clean, 80);
+    EXPECT_EQ(rig.journal.windows.Newest(0).maxwritten, 1);
+    EXPECT_EQ(rig.journal.windows.Newest(0).backend, 3000);
+    EXPECT_EQ(rig.journal.windows.Newest(0).backend_fsync, 0);
+    seen.now += kMinute;
+    seen.buffers = {true, 0, 0, 9, 8};
+    tracker.Look(seen, rig.journal);
+    ASSERT_EQ(rig.journal.windows.size(), 2U);
+    EXPECT_EQ(rig.journal.windows.Newest(0).clean, -1);
+    EXPECT_EQ(rig.journal.windows.Newest(0).backend_fsync, 1);
+}
+
 TEST_F(Windows, WithoutWalStatisticsDoNotClaimToKnowImages) {
     rig.server.wal_statistics = false;
     rig.Run(3 * kMinute);
