@@ -89,6 +89,21 @@ CREATE FUNCTION walsizer.recommend(format text DEFAULT 'sql') RETURNS text
 AS 'MODULE_PATHNAME', 'walsizer_recommend' LANGUAGE C VOLATILE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION walsizer.recommend(text) IS 'the recommended max_wal_size as a line for sql, conf, patroni, cnpg or rds, with its basis';
 
+CREATE FUNCTION walsizer.effect(
+    OUT id bigint, OUT decided_at timestamptz, OUT action text, OUT old_size bigint, OUT new_size bigint,
+    OUT before_start timestamptz, OUT before_end timestamptz, OUT after_start timestamptz, OUT after_end timestamptz,
+    OUT forced_before bigint, OUT forced_after bigint,
+    OUT forced_ratio_before double precision, OUT forced_ratio_after double precision,
+    OUT checkpoint_interval_before interval, OUT checkpoint_interval_after interval,
+    OUT wal_rate_before double precision, OUT wal_rate_after double precision,
+    OUT wal_per_xid_before double precision, OUT wal_per_xid_after double precision,
+    OUT fpi_ratio_before double precision, OUT fpi_ratio_after double precision,
+    OUT write_time_before double precision, OUT write_time_after double precision,
+    OUT sync_time_before double precision, OUT sync_time_after double precision, OUT verdict text)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'walsizer_effect' LANGUAGE C VOLATILE PARALLEL SAFE ROWS 100;
+COMMENT ON FUNCTION walsizer.effect() IS 'what each applied decision brought, newest first: up to 3 windows before and after it; WAL in bytes/s and bytes per transaction id used, write and sync time in milliseconds per checkpoint; NULL where it was not recorded or too little to tell';
+
 -- Functions that act. Each asks the worker, waits up to 10 seconds, and returns the decision it led to. Granting them
 -- is granting ALTER SYSTEM on max_wal_size.
 
@@ -119,4 +134,4 @@ REVOKE ALL ON ALL FUNCTIONS IN SCHEMA walsizer FROM PUBLIC;
 GRANT USAGE ON SCHEMA walsizer TO pg_monitor;
 GRANT SELECT ON ALL TABLES IN SCHEMA walsizer TO pg_monitor;
 GRANT EXECUTE ON FUNCTION walsizer.get_status(), walsizer.get_stat(), walsizer.get_decisions(), walsizer.get_windows(),
-    walsizer.get_checkpoints(), walsizer.recommend(text) TO pg_monitor;
+    walsizer.get_checkpoints(), walsizer.recommend(text), walsizer.effect() TO pg_monitor;

@@ -12,7 +12,14 @@ CREATE FUNCTION pg_temp.columns_of(relation regclass) RETURNS text LANGUAGE sql 
   FROM pg_attribute WHERE attrelid = relation AND attnum > 0 AND NOT attisdropped
 $$;
 
-SELECT plan(54);
+-- The same for a function's rows.
+CREATE FUNCTION pg_temp.results_of(function regprocedure) RETURNS text LANGUAGE sql AS $$
+  SELECT string_agg(name || ' ' || format_type(type, NULL), ', ' ORDER BY place)
+  FROM pg_proc, unnest(proargnames, proallargtypes, proargmodes) WITH ORDINALITY AS a(name, type, mode, place)
+  WHERE oid = function AND mode IN ('o', 't')
+$$;
+
+SELECT plan(57);
 
 SELECT has_schema('walsizer');
 SELECT views_are('walsizer', ARRAY['status', 'stat', 'decisions', 'windows', 'checkpoints']);
@@ -49,12 +56,25 @@ SELECT is(pg_temp.columns_of('walsizer.checkpoints'),
 
 -- Functions and what they return.
 SELECT functions_are('walsizer', ARRAY['get_status', 'get_stat', 'get_decisions', 'get_windows', 'get_checkpoints',
-  'recommend', 'evaluate', 'undo', 'resume', 'reset', 'shrink']);
+  'recommend', 'effect', 'evaluate', 'undo', 'resume', 'reset', 'shrink']);
 SELECT function_returns('walsizer', f, ARRAY[]::text[], 'walsizer.decisions')
 FROM unnest(ARRAY['evaluate', 'undo', 'resume', 'reset', 'shrink']) AS f;
 SELECT function_returns('walsizer', 'recommend', ARRAY['text'], 'text');
 SELECT is(pg_get_function_arguments('walsizer.recommend(text)'::regprocedure), 'format text DEFAULT ''sql''::text',
   'recommend() has the format as its only argument, sql by default');
+
+SELECT is(pg_temp.results_of('walsizer.effect()'),
+  'id bigint, decided_at timestamp with time zone, action text, old_size bigint, new_size bigint, '
+  'before_start timestamp with time zone, before_end timestamp with time zone, '
+  'after_start timestamp with time zone, after_end timestamp with time zone, '
+  'forced_before bigint, forced_after bigint, '
+  'forced_ratio_before double precision, forced_ratio_after double precision, '
+  'checkpoint_interval_before interval, checkpoint_interval_after interval, '
+  'wal_rate_before double precision, wal_rate_after double precision, '
+  'wal_per_xid_before double precision, wal_per_xid_after double precision, '
+  'fpi_ratio_before double precision, fpi_ratio_after double precision, '
+  'write_time_before double precision, write_time_after double precision, '
+  'sync_time_before double precision, sync_time_after double precision, verdict text', 'columns of effect()');
 
 -- Everything is explained.
 SELECT is_empty($$SELECT oid::regprocedure FROM pg_proc
@@ -80,6 +100,10 @@ SELECT function_privs_are('walsizer', f, ARRAY[]::text[], 'walsizer_tap_monitor'
 FROM unnest(ARRAY['evaluate', 'undo', 'resume', 'reset', 'shrink']) AS f;
 SELECT function_privs_are('walsizer', 'recommend', ARRAY['text'], 'walsizer_tap_monitor', ARRAY['EXECUTE']);
 SELECT function_privs_are('walsizer', 'recommend', ARRAY['text'], 'walsizer_tap_anyone', ARRAY[]::text[]);
+SELECT function_privs_are('walsizer', f, ARRAY[]::text[], 'walsizer_tap_monitor', ARRAY['EXECUTE'])
+FROM unnest(ARRAY['effect']) AS f;
+SELECT function_privs_are('walsizer', f, ARRAY[]::text[], 'walsizer_tap_anyone', ARRAY[]::text[])
+FROM unnest(ARRAY['effect']) AS f;
 
 -- Names that monitoring matches on.
 SELECT matches((SELECT state FROM walsizer.status),
