@@ -1,4 +1,4 @@
-# walsizer: engine (pure C++20) and extension (PGXS). `make`, `make install`, `make unit`.
+# walsizer: engine (pure C++20), extension (PGXS), program. `make`, `make install`, `make unit`, `make cli-unit`.
 EXTENSION = walsizer
 MODULE_big = walsizer
 DATA = $(wildcard sql/walsizer--*.sql)
@@ -52,6 +52,8 @@ unit: build/unit/walsizer_unit
 	build/unit/walsizer_unit $(UNIT_OPTS)
 
 -include $(UNIT_OBJECTS:.o=.d)
+
+include src/cli/program.mk
 
 clean: clean-unit
 clean-unit:

@@ -95,6 +95,25 @@ install_missing() {
   allow_main_cluster
 }
 
+# Those of PACKAGE... that can neither be found here nor installed.
+not_offered() {
+  local package
+  for package; do
+    package_installed "$package" || [[ $(apt-cache policy "$package") == *"Candidate: "[0-9]* ]] || echo "$package"
+  done
+}
+
+# install_if_offered PACKAGE...: all of them, or none when this system lacks one; sets lacking.
+install_if_offered() {
+  command -v apt-cache >/dev/null || return 0
+  lacking=$(not_offered "$@" | xargs)
+  if [[ -n $lacking ]] && { ((EUID == 0)) || command -v sudo >/dev/null; }; then
+    apt_update_once
+    lacking=$(not_offered "$@" | xargs)
+  fi
+  [[ -n $lacking ]] || install_missing "$@"
+}
+
 # ---- The server to work with -----------------------------------------------------------------------------
 
 newest_supported() {

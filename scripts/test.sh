@@ -12,8 +12,8 @@ Installs what is missing (apt), builds with gcc and clang, warnings as errors, i
 and runs the tests against temporary servers. Needs root, or a user with sudo if something must be installed.
 It touches no PostgreSQL cluster and no PostgreSQL file of this machine.
 
-  KIND      unit (engine), regress (pg_regress), pgtap (SQL contract), tap (whole servers), long (the proofs
-            that take minutes, test/t/long); default: all but long
+  KIND      unit (engine), cli (the program), regress (pg_regress), pgtap (SQL contract), tap (whole servers),
+            long (the proofs that take minutes, test/t/long); default: all but long
   --long    long, too
   --keep    keep the private directory with its logs
 
@@ -29,11 +29,11 @@ for argument; do
   --long) long=(long) ;;
   --keep) keep=1 ;;
   -h | --help) usage && exit ;;
-  unit | regress | pgtap | tap | long) kinds+=("$argument") ;;
+  unit | cli | regress | pgtap | tap | long) kinds+=("$argument") ;;
   *) usage >&2 && die "what is $argument?" ;;
   esac
 done
-((${#kinds[@]})) || kinds=(unit regress pgtap tap)
+((${#kinds[@]})) || kinds=(unit cli regress pgtap tap)
 kinds+=("${long[@]}")
 
 # What stops us before the result is a failure too, and readers of the last line should see one.
@@ -52,6 +52,8 @@ trap end_of_run EXIT
 if ! is_inner; then
   prepare make gcc g++ postgresql-N- postgresql-server-dev-N- clang perl libipc-run-perl libgtest-dev \
     postgresql-N-pgtap libtap-parser-sourcehandler-pgtap-perl
+  install_if_offered libpq-dev libcli11-dev libfmt-dev nlohmann-json3-dev libre2-dev zlib1g-dev libzstd-dev zstd
+  export WALSIZER_LACKING=${lacking:-}
   make_workdir 2000
   handed_over=1
   hand_over "$@"
@@ -112,6 +114,10 @@ install_walsizer() {
     tail -n 20 "$logs/install" | show
     return 1
   fi
+  if [[ ! -x $work$("$PG_CONFIG" --bindir)/walsizer && -z $WALSIZER_LACKING ]]; then
+    failure "make install left no program"
+    grep 'walsizer" is not built' "$logs/install" | show
+  fi
   step "the library needs no libstdc++ at run time"
   if ! ldd "$work$("$PG_CONFIG" --pkglibdir)/walsizer.so" >"$logs/ldd" 2>&1; then
     failure "ldd walsizer.so"
@@ -126,15 +132,32 @@ install_walsizer() {
 
 # ---- The kinds of test -----------------------------------------------------------------------------------
 
-run_unit() {
-  local log=$logs/unit
-  heading "Unit tests: the engine, GoogleTest with address and undefined-behaviour sanitizers"
-  step "make unit"
-  logged_make unit unit
+# google_test TARGET
+google_test() {
+  local log=$logs/$1
+  step "make $1"
+  logged_make "$1" "$1"
   results $? "$log" '^\[ +OK \] ' '^\[  FAILED  \] .* \([0-9]+ ms\)$' && return
   grep -E -B 8 '^\[  FAILED  \] .* ms\)$' "$log" | head -n 60 | show
   grep -E -A 12 'runtime error:|ERROR: AddressSanitizer' "$log" | head -n 40 | show
   tail -n 15 "$log" | show
+}
+
+run_unit() {
+  heading "Unit tests: the engine, GoogleTest with address and undefined-behaviour sanitizers"
+  google_test unit
+}
+
+run_cli() {
+  heading "The program: GoogleTest, and runs of it, both with sanitizers"
+  if [[ -n $WALSIZER_LACKING ]]; then
+    say "   SKIPPED: this system has no package $WALSIZER_LACKING, without which the program is not built"
+    return
+  fi
+  google_test cli-unit
+  logged_make cli-checked cli-checked || return
+  export WALSIZER=$work/src/build/checked/walsizer
+  run_prove "$(($(cores) + 1))" test/cli/t/*.pl
 }
 
 run_regress() {
@@ -204,7 +227,7 @@ run_prove() {
   # shellcheck disable=SC2016 # it is the inner shell that expands
   printf '%s\0' "$@" | xargs -0 -n 1 -P "$at_once" bash -c '
     log=$0/${2##*/}
-    prove --norc --nocolor --verbose -I "$1/test/perl" -I test/t/lib "$2" >"$log" 2>&1 </dev/null
+    prove --norc --nocolor --verbose -I "$1/test/perl" -I test/t/lib -I test/cli/lib "$2" >"$log" 2>&1 </dev/null
     echo "$? $SECONDS" >"$log.part" && mv "$log.part" "$log.done"' "$logs" "$pgxs" &
   child=$!
   set +m
@@ -264,7 +287,8 @@ for kind in "${kinds[@]}"; do
     failure "not run, the build failed"
   else
     "run_$kind"
-    ((passed + failed > before[0] + before[1])) || failure "no test ran"
+    ((passed + failed > before[0] + before[1])) || [[ $kind == cli && -n $WALSIZER_LACKING ]] ||
+      failure "no test ran"
   fi
   say "$kind: $((passed - before[0])) passed, $((failed - before[1])) failed ($((SECONDS - since)) s)"
 done

@@ -1,0 +1,217 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "cli/print_advice.hpp"
+#include "cli/quantity.hpp"
+
+namespace walsizer::cli {
+
+namespace {
+
+constexpr std::size_t kLabel = 13;  // width of the first column
+constexpr std::size_t kBar = 24;
+
+class Page {
+  public:
+    Page(const Advice& advice, const Style& style) : advice_(advice), style_(style) {}
+
+    std::string Print() {
+        text_ += style_.Bold(advice_.source) + "\n";
+        for (const ServerAdvice& server : advice_.servers) PrintServer(server);
+        PrintNotes();
+        return text_;
+    }
+
+  private:
+    // "Label        text, wrapped, with a hanging indent"
+    void Item(std::string_view label, std::string_view text) {
+        const std::string padded = fmt::format("{:<{}}", label, kLabel);
+        text_ += style_.Bold(padded) + Wrapped(text, kLabel, kLabel) + "\n";
+    }
+    void Gap() { text_ += "\n"; }
+
+    void PrintServer(const ServerAdvice& server) {
+        if (advice_.servers.size() > 1) {
+            Gap();
+            text_ += style_.Bold(fmt::format("== {}", server.name)) + "\n";
+        }
+        PrintSpan(server);
+        PrintCauses(server);
+        PrintWal(server);
+        PrintSettings(server);
+        PrintRecommendation(server);
+        PrintWhatIf(server);
+        PrintFindings(server);
+    }
+
+    void PrintSpan(const ServerAdvice& server) {
+        const Span& span = server.span;
+        if (!span.from || !span.to) return;
+        const bool same_day = Print(*span.from).substr(0, 10) == Print(*span.to).substr(0, 10);
+        const bool bare = !span.from->dated || !span.to->dated || same_day;
+        const std::string end = bare ? PrintTimeOfDay(*span.to) : cli::Print(*span.to);
+        Item("Watched", fmt::format("{} to {}, {} of it known ({})", cli::Print(*span.from), end,
+                                    TimeForPeople(span.watched), Timeouts(server)));
+    }
+
+    static std::string Print(const Instant& instant) { return cli::Print(instant); }
+
+    static std::string Timeouts(const ServerAdvice& server) {
+        const Micros timeout = std::max<Micros>(server.settings.checkpoint_timeout.value, 1);
+        const auto whole = server.span.watched / timeout;
+        if (whole == 0) return "less than one checkpoint_timeout";
+        return fmt::format("{} x checkpoint_timeout", whole);
+    }
+
+    void PrintCauses(const ServerAdvice& server) {
+        static constexpr const char* kMeaning[] = {"forced by WAL volume",
+                                                   "checkpoint_timeout passed",
+                                                   "asked for: command, backup",
+                                                   "recovery, shutdown",
+                                                   "on a standby",
+                                                   "cause not told"};
+        const std::int64_t total = server.checkpoints.total();
+        Gap();
+        Item("Checkpoints", total == 0 ? "none seen" : std::to_string(total));
+        for (std::size_t i = 0; i < kCauses; ++i) {
+            const std::int64_t count = server.checkpoints.of[i];
+            if (count == 0) continue;
+            const double share = static_cast<double>(count) / static_cast<double>(total);
+            const auto cause = static_cast<Cause>(i);
+            const std::string bar = Bar(share, kBar);
+            text_ += fmt::format("  {:<13}{:>6} {:>4.0f} % {} {}\n", Name(cause), count, share * 100,
+                                 cause == Cause::kWal ? style_.Red(bar) : style_.Green(bar), kMeaning[i]);
+        }
+        if (server.checkpoints.stale > 0)
+            text_ += fmt::format("  {:<13}{:>6}\n", "of wal, stale", server.checkpoints.stale);
+        if (server.shortest_interval >= 0) {
+            const std::string shortest = TimeForPeople(server.shortest_interval);
+            const std::string longest = TimeForPeople(server.longest_interval);
+            Item("Forced", shortest == longest
+                               ? fmt::format("{} after the checkpoint before", shortest)
+                               : fmt::format("{} to {} after the checkpoint before", shortest, longest));
+        }
+    }
+
+    void PrintWal(const ServerAdvice& server) {
+        const Recommendation& recommendation = server.recommendation;
+        std::string text;
+        if (server.wal_bytes > 0)
+            text = fmt::format("{} in {}", SizeForPeople(static_cast<double>(server.wal_bytes)),
+                               TimeForPeople(server.span.watched));
+        if (recommendation.need_known) {
+            static constexpr const char* kHow[] = {"projected", "measured",
+                                                   "at most, measured under frequent checkpoints"};
+            if (!text.empty()) text += "; ";
+            text += fmt::format("{} in one checkpoint_timeout ({})", SizeForPeople(recommendation.need.bytes),
+                                kHow[static_cast<std::size_t>(recommendation.need.basis)]);
+        }
+        if (!text.empty()) Item("WAL", text);
+        if (server.replay_rate > 0)
+            Item("Recovery", fmt::format("replayed {}/s", SizeForPeople(server.replay_rate)));
+    }
+
+    template <typename Value>
+    void Setting(const char* name, const std::string& value, const Sourced<Value>& setting) {
+        std::string line = fmt::format("  {:<30}{:<9} {}", name, value, Whence(setting.origin));
+        if (!setting.note.empty()) line += ": ";
+        text_ += line;
+        if (!setting.note.empty()) text_ += Wrapped(setting.note, 42, line.size());
+        text_ += "\n";
+    }
+
+    static const char* Whence(Origin origin) {
+        static constexpr const char* kWhence[] = {"assumed (default)", "from the log", "as you say",
+                                                  "asked the server"};
+        return kWhence[static_cast<std::size_t>(origin)];
+    }
+
+    void PrintSettings(const ServerAdvice& server) {
+        const SettingsInForce& settings = server.settings;
+        Gap();
+        text_ += style_.Bold("Settings") + "\n";
+        Setting("max_wal_size", SizeSetting(settings.max_wal_size.value), settings.max_wal_size);
+        Setting("checkpoint_timeout", TimeSetting(settings.checkpoint_timeout.value),
+                settings.checkpoint_timeout);
+        Setting("checkpoint_completion_target", fmt::format("{}", settings.completion_target.value),
+                settings.completion_target);
+        Setting("wal_segment_size", SizeSetting(settings.segment_size.value), settings.segment_size);
+    }
+
+    void PrintRecommendation(const ServerAdvice& server) {
+        const Recommendation& recommendation = server.recommendation;
+        Gap();
+        if (recommendation.action == Action::kRaise)
+            Item("Recommended",
+                 style_.Yellow(fmt::format("max_wal_size = {} (from {})", SizeSetting(recommendation.size),
+                                           SizeSetting(server.settings.max_wal_size.value))));
+        else
+            Item("Recommended", style_.Green("no change"));
+        if (!recommendation.reason.empty()) Item("", recommendation.reason);
+        if (!recommendation.limits.empty()) Item("", recommendation.limits);
+        if (recommendation.lines.empty()) return;
+        Gap();
+        for (const ConfigLine& line : recommendation.lines) PrintLine(line);
+    }
+
+    // A line to copy is never wrapped.
+    void PrintLine(const ConfigLine& line) {
+        text_ += "  " + line.place + "\n";
+        std::size_t from = 0;
+        while (from <= line.line.size()) {
+            const std::size_t end = std::min(line.line.find('\n', from), line.line.size());
+            text_ += "    " + style_.Cyan(line.line.substr(from, end - from)) + "\n";
+            from = end + 1;
+        }
+    }
+
+    void PrintWhatIf(const ServerAdvice& server) {
+        if (server.what_if.empty()) return;
+        Gap();
+        text_ += style_.Bold("What if") + "\n";
+        text_ += fmt::format("  {:>14} {:>8} {:>8}  {}\n", "max_wal_size", "forced", "timed",
+                             "crash recovery, at most");
+        for (const WhatIf& row : server.what_if)
+            text_ += fmt::format("  {:>14} {:>8} {:>8}  {}\n", SizeSetting(row.max_wal_size), row.wal_forced,
+                                 row.timed, row.recovery < 0 ? "unknown" : TimeForPeople(row.recovery));
+    }
+
+    void PrintFindings(const ServerAdvice& server) {
+        if (server.findings.empty()) return;
+        Gap();
+        text_ += style_.Bold("Findings") + "\n";
+        for (const Finding& finding : server.findings) {
+            const bool warning = finding.severity == Severity::kWarning;
+            const std::string label = fmt::format("  {:<8} ", warning ? "warning" : "note");
+            text_ += (warning ? style_.Yellow(label) : style_.Faint(label)) +
+                     Wrapped(finding.message, label.size(), label.size()) + "\n";
+            if (!finding.hint.empty()) text_ += Wrapped(finding.hint, label.size()) + "\n";
+        }
+    }
+
+    void PrintNotes() {
+        std::vector<std::string> notes = advice_.notes;
+        if (advice_.duplicates > 0)
+            notes.push_back(
+                fmt::format("{} lines stood in more than one file and count once.", advice_.duplicates));
+        if (advice_.unparsed > 0)
+            notes.push_back(fmt::format("{} of {} lines concern checkpoints but could not be read.",
+                                        advice_.unparsed, advice_.lines));
+        if (notes.empty()) return;
+        Gap();
+        for (const std::string& note : notes) text_ += Wrapped(note, 0) + "\n";
+    }
+
+    const Advice& advice_;
+    const Style& style_;
+    std::string text_;
+};
+
+}  // namespace
+
+std::string AdviceAsText(const Advice& advice, const Style& style) {
+    return Page(advice, style).Print();
+}
+
+}  // namespace walsizer::cli
