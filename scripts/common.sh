@@ -82,8 +82,12 @@ install_missing() {
     say "No apt-get here: going on with what is installed. Needed: $*"
     return
   fi
+  exec 8<"$top" && flock 8 # .ci/run has two of us at work; apt waits for some of its locks only
   for package; do package_installed "$package" || missing+=("$package"); done
-  ((${#missing[@]})) || return 0
+  if ((${#missing[@]} == 0)); then
+    exec 8<&-
+    return
+  fi
   need_root_for "${missing[@]}"
   apt_update_once
   say "Installing what is missing: ${missing[*]}"
@@ -93,6 +97,7 @@ install_missing() {
   fi
   apt_get install --no-install-recommends "${missing[@]}" || die "apt-get install failed: ${missing[*]}"
   allow_main_cluster
+  exec 8<&-
 }
 
 # Those of PACKAGE... that can neither be found here nor installed.

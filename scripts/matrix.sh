@@ -8,22 +8,23 @@ set -uo pipefail
 
 usage() {
   cat <<'END'
-Usage: scripts/matrix.sh [--long] [VERSION...]
+Usage: scripts/matrix.sh [--long | --build] [VERSION...]
 
 Tests walsizer on PostgreSQL 13, 17, 18 and 19, or on the versions named (15 as well). For each it makes a
 Debian chroot with that server and the test tools, copies the tree into it and runs scripts/test.sh there as
-an ordinary user. A chroot is kept for the next time; remove its directory to have it made anew, with the
-newest packages. Needs Debian, root (or sudo), and the right to mount. Nothing of this machine's own
+an ordinary user. A chroot is kept for the next time, until scripts/test.sh needs other packages; remove its
+directory to have it made anew, with the newest ones. Needs Debian, root (or sudo), and the right to mount. Nothing of this machine's own
 PostgreSQL is used.
 
   --long    test.sh --long: also the proofs that take minutes
+  --build   make the chroots and test nothing
 
 Environment: WALSIZER_CHROOTS (where the chroots are; default /var/cache/walsizer-chroots), WALSIZER_MIRROR
 (a Debian mirror to try before those of this machine's apt).
 
 One line per version and kind of test; the last line is "N passed, N failed". A version whose Debian suite
-cannot be had now is named loudly, but is no failure. Exit status: 0 all well, 1 a test failed, 3 no version
-was tested.
+cannot be had now is named loudly, but is no failure; neither is a machine that lets nobody mount. Exit status:
+0 all well, 1 a test failed, 3 no version was tested.
 END
 }
 
@@ -37,10 +38,11 @@ test_limit=25m
 # One downloads while the other unpacks; more only wait for each other.
 readonly builds_at_once=2
 
-long=() versions=()
+long=() versions=() only_build=()
 for argument; do
   case $argument in
   --long) long=(--long) test_limit=150m ;;
+  --build) only_build=(--build) ;;
   -h | --help) usage && exit ;;
   *)
     [[ -n ${suites[$argument]:-} ]] || { usage >&2 && die "no chroot for PostgreSQL $argument is known"; }
@@ -50,17 +52,26 @@ for argument; do
 done
 ((${#versions[@]})) || versions=(13 17 18 19)
 
-as_root_again "${long[@]}" "${versions[@]}"
+# What the machine does not allow is not the code's fault, but nobody may overlook it.
+if ! can_make_chroots; then
+  say "!!! NOT TESTED: PostgreSQL ${versions[*]}: this machine does not let us mount (no root, or a container)"
+  ((${#only_build[@]})) || say "0 passed, 0 failed"
+  exit 3
+fi
+as_root_again "${long[@]}" "${only_build[@]}" "${versions[@]}"
 begin_chroots
 
 # ---- Chroots ---------------------------------------------------------------------------------------------
 
 declare -A untested=() # the reason, by version
+wanted_packages=$(bash "$top/scripts/test.sh" --packages) || exit
+
+is_ready() { [[ $(cat "$chroots/$1/etc/walsizer-packages" 2>/dev/null) == "$wanted_packages" ]]; }
 
 finish_build() {
   local version=$1
   end_job "$version"
-  if [[ -d $chroots/$version ]]; then
+  if is_ready "$version"; then
     say "PostgreSQL $version: the chroot is ready (${SECONDS} s since the start)"
   else
     untested[$version]="the chroot could not be built, see $chroots/$version.build.log"
@@ -70,7 +81,7 @@ finish_build() {
 
 build_chroots() {
   local version mirror waiting=()
-  for version; do [[ -d $chroots/$version ]] || waiting+=("$version"); done
+  for version; do is_ready "$version" || waiting+=("$version"); done
   ((${#waiting[@]})) || return 0
   prepare_debootstrap
   for version in "${waiting[@]}"; do
@@ -84,7 +95,8 @@ build_chroots() {
     done
     say "PostgreSQL $version: making the chroot $chroots/$version (Debian ${suites[$version]})"
     job "$version" "$chroots/$version.build.log" "$build_limit" \
-      "$top/scripts/matrix/chroot.sh" build "$version" "$chroots/$version" "${suites[$version]}" "$mirror"
+      "$top/scripts/matrix/chroot.sh" build "$version" "$chroots/$version" "${suites[$version]}" "$mirror" \
+      "$wanted_packages"
   done
   for version in "${!jobs[@]}"; do finish_build "$version"; done
 }
@@ -126,13 +138,16 @@ test_version() {
 install_missing git util-linux
 pack_tree "$scratch/tree.tar" || die "cannot pack the tree $top"
 build_chroots "${versions[@]}"
-for version in "${versions[@]}"; do
-  [[ -n ${untested[$version]:-} ]] || test_version "$version"
-done
+if ((${#only_build[@]} == 0)); then
+  for version in "${versions[@]}"; do
+    [[ -n ${untested[$version]:-} ]] || test_version "$version"
+  done
+fi
 
 for version in "${!untested[@]}"; do
   say "!!! NOT TESTED: PostgreSQL $version: ${untested[$version]}"
 done
+((${#only_build[@]} == 0)) || exit 0
 say "$passed passed, $failed failed"
 ((failed == 0)) || exit 1
 ((tested > 0)) || exit 3

@@ -16,6 +16,7 @@ It touches no PostgreSQL cluster and no PostgreSQL file of this machine.
             long (the proofs that take minutes, test/t/long); default: all but long
   --long    long, too
   --keep    keep the private directory with its logs
+  --packages  only tell which Debian packages it needs; those with a "?" only where all of them are to be had
 
 Environment: PG_CONFIG=/path/to/pg_config or PGVERSION=16 (default: the newest PostgreSQL installed, or else
 the newest one apt offers), WALSIZER_TMPDIR (where to work; default /var/tmp).
@@ -23,9 +24,16 @@ The last line is "N passed, N failed"; the exit status is 0 only if nothing fail
 END
 }
 
+# What the outer run installs; "-N-" stands for the server's major version. matrix.sh reads it, too.
+readonly packages=(make gcc g++ postgresql-N- postgresql-server-dev-N- clang perl libipc-run-perl libgtest-dev
+  postgresql-N-pgtap libtap-parser-sourcehandler-pgtap-perl)
+# What the program needs: all of it, or the program is left out.
+readonly program_packages=(libpq-dev libcli11-dev libfmt-dev nlohmann-json3-dev libre2-dev zlib1g-dev libzstd-dev zstd)
+
 kinds=() long=()
 for argument; do
   case $argument in
+  --packages) say "${packages[*]} ${program_packages[*]/#/?}" && exit ;;
   --long) long=(long) ;;
   --keep) keep=1 ;;
   -h | --help) usage && exit ;;
@@ -50,9 +58,8 @@ end_of_run() {
 clean_up_at_exit
 trap end_of_run EXIT
 if ! is_inner; then
-  prepare make gcc g++ postgresql-N- postgresql-server-dev-N- clang perl libipc-run-perl libgtest-dev \
-    postgresql-N-pgtap libtap-parser-sourcehandler-pgtap-perl
-  install_if_offered libpq-dev libcli11-dev libfmt-dev nlohmann-json3-dev libre2-dev zlib1g-dev libzstd-dev zstd
+  prepare "${packages[@]}"
+  install_if_offered "${program_packages[@]}"
   export WALSIZER_LACKING=${lacking:-}
   make_workdir 2000
   handed_over=1
@@ -191,7 +198,7 @@ tap_result() {
   fi
   results "$2" "$log" '^ok [0-9]' '^not ok [0-9]' && return
   if (($(wc -l <"$log") > 60)); then
-    grep -E -A 6 '^not ok |^psql:' "$log" | head -n 40 | show
+    grep -E -A 6 '^ *not ok |^psql:' "$log" | head -n 60 | show # in a subtest they are indented
     tail -n 15 "$log" | show
   else
     show <"$log"

@@ -47,6 +47,19 @@ in_chroot() {
   chroot "$root" /usr/bin/env -i PATH="$path" HOME=/root LANG=C.UTF-8 DEBIAN_FRONTEND=noninteractive "$@"
 }
 
+# as_root_directory COMMAND...: the same, but the chroot becomes the root of a mount namespace. Some tests mount
+# small volumes in namespaces of their own, and the kernel gives none to a process in a mere chroot.
+as_root_directory() {
+  # shellcheck disable=SC2016 # it is the inner shell that expands
+  PATH=$path unshare --mount --propagation private sh -ec '
+    mount --rbind "$0" "$0"
+    cd "$0"
+    pivot_root . .
+    umount --lazy .
+    cd /
+    exec "$@"' "$root" /usr/bin/env -i PATH="$path" HOME=/root LANG=C.UTF-8 "$@"
+}
+
 # ---- Packages --------------------------------------------------------------------------------------------
 
 apt() { in_chroot apt-get --yes --quiet=2 -o Dpkg::Use-Pty=0 "$@"; }
@@ -65,7 +78,7 @@ configure_apt() { # configure_apt SUITE MIRROR
   } >"$root/etc/apt/apt.conf.d/90walsizer"
 }
 
-# ---- A chroot appears under its name only when it is complete --------------------------------------------
+# ---- A chroot appears under its name, or replaces an older one, only when it is complete --------------------------------------------
 
 begin_build() {
   complete=$root root=$root.partial incomplete=$root.partial
@@ -74,6 +87,7 @@ begin_build() {
 
 finish_build() {
   unmount_all
+  rm -rf --one-file-system "$complete"
   mv "$root" "$complete"
   root=$complete incomplete=
 }

@@ -9,6 +9,12 @@ chroots=${WALSIZER_CHROOTS:-/var/cache/walsizer-chroots}
 scratch=            # set by begin_chroots
 declare -A jobs=()  # process ID, and process group, by name
 
+# Whether there is a way to be root, and root may mount.
+can_make_chroots() {
+  ((EUID == 0)) || command -v sudo >/dev/null || return
+  as_root unshare --mount --pid --fork sh -c 'mount -t tmpfs none /mnt' 2>/dev/null
+}
+
 # as_root_again ARGUMENT...: starts the calling script again as root
 as_root_again() {
   ((EUID != 0)) || return 0

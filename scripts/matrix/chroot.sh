@@ -1,10 +1,11 @@
 #!/bin/bash
-# chroot.sh build VERSION DIRECTORY SUITE MIRROR
+# chroot.sh build VERSION DIRECTORY SUITE MIRROR "PACKAGE..."
 # chroot.sh run VERSION DIRECTORY TREE.tar [ARGUMENT OF test.sh...]
 #
 # The part of matrix.sh that works inside one Debian chroot, in namespaces of its own.
 #
-#   build  make the chroot with the server and the test tools; DIRECTORY appears only when it is complete
+#   build  make the chroot with the server and the test tools, as scripts/test.sh --packages names them: "-N-"
+#          stands for the version, "?" marks those that are wanted where Debian has all of them
 #   run    unpack the tree and run its scripts/test.sh, as an ordinary user without a way to become root
 set -euo pipefail
 
@@ -17,11 +18,11 @@ readonly user=tester
 
 # ---- build -----------------------------------------------------------------------------------------------
 
-build() { # build SUITE MIRROR
-  local release=()
-  [[ ! -d $root ]] || return 0 # another run has built it
+build() { # build SUITE MIRROR PACKAGES
+  local release=() package tools=() optional=() stamp=/etc/walsizer-packages
+  [[ $(cat "$root$stamp" 2>/dev/null) != "$3" ]] || return 0 # another run has built it
   begin_build
-  debian "$@"
+  debian "$1" "$2"
   if ((version >= 19)); then # what is not released yet is packaged there, on top of unstable
     echo "deb $2 experimental main" >>"$root/etc/apt/sources.list"
     apt update
@@ -32,11 +33,18 @@ build() { # build SUITE MIRROR
   sed -i 's/^#\?create_main_cluster.*/create_main_cluster = false/' \
     "$root/etc/postgresql-common/createcluster.conf"
   install "${release[@]}" "postgresql-$version" "postgresql-server-dev-$version"
-  # scripts/test.sh finds all it wants to install here.
-  install gcc g++ clang make git perl procps libgtest-dev libipc-run-perl \
-    libtap-parser-sourcehandler-pgtap-perl
+  for package in $3; do
+    case $package in
+    *-N-*) ;;
+    \?*) optional+=("${package#?}") ;;
+    *) tools+=("$package") ;;
+    esac
+  done
+  install "${tools[@]}"
+  if in_chroot apt-cache show "${optional[@]}" >/dev/null; then install "${optional[@]}"; fi
   install_pgtap
   apt clean
+  echo "$3" >"$root$stamp"
   in_chroot useradd --create-home --shell /bin/bash "$user"
   finish_build
 }
@@ -77,8 +85,8 @@ run() { # run TREE.tar [ARGUMENT...]
   mkdir "$root$home/walsizer"
   tar -C "$root$home/walsizer" --no-same-owner -xf "$tree"
   in_chroot chown -R "$user:" "$home/walsizer"
-  in_chroot setpriv --reuid="$user" --regid="$user" --init-groups --no-new-privs \
-    /usr/bin/env -u DEBIAN_FRONTEND HOME="$home" USER="$user" \
+  as_root_directory setpriv --reuid="$user" --regid="$user" --init-groups --no-new-privs \
+    /usr/bin/env HOME="$home" USER="$user" \
     PG_CONFIG="/usr/lib/postgresql/$version/bin/pg_config" \
     bash "$home/walsizer/scripts/test.sh" "$@" </dev/null
 }
