@@ -144,9 +144,24 @@ Element Read(const std::byte* bytes, std::uint32_t size) noexcept {
 }
 
 template <typename Element>
+bool HasWordsFor(const std::byte*, std::uint32_t, const Ring<Element>&) noexcept {
+    return true;
+}
+
+// A newer version's action must not be shown as another one.
+bool HasWordsFor(const std::byte* bytes, std::uint32_t size, const Ring<DecisionRecord>&) noexcept {
+    unsigned char action = 0;
+    constexpr std::size_t at = offsetof(DecisionRecord, action);
+    if (size > at) std::memcpy(&action, bytes + at, 1);
+    return action <= static_cast<unsigned char>(Action::kResume);
+}
+
+template <typename Element>
 void ReadAll(const std::byte* bytes, const SectionHead& head, Ring<Element>& ring) noexcept {
-    for (std::uint32_t i = 0; i < head.count; ++i)
-        ring.Push(Read<Element>(bytes + std::size_t{i} * head.element_size, head.element_size));
+    for (std::uint32_t i = 0; i < head.count; ++i) {
+        const std::byte* at = bytes + std::size_t{i} * head.element_size;
+        if (HasWordsFor(at, head.element_size, ring)) ring.Push(Read<Element>(at, head.element_size));
+    }
 }
 
 void ReadSection(const SectionHead& head, const std::byte* bytes, TunerMemory& memory,

@@ -7,13 +7,14 @@
 use strict;
 use warnings;
 
+use FindBin;
 use POSIX qw(mkfifo);
 use PostgreSQL::Test::Utils;
 use Test::More;
 use WalsizerDamage;
 use WalsizerTest;
 
-use constant HEAD => 32;    # magic, format, length, checksum, reserved
+use constant HEAD => 24;    # magic, format, length, checksum, reserved
 
 my $node = new_node('main', { checkpoint_timeout => '300s' });
 start_node($node);
@@ -145,6 +146,32 @@ subtest 'a pipe' => sub {
 	ok($works, 'walsizer works');
 	$node->stop($works ? 'fast' : 'immediate');
 	remove_all();
+};
+
+# Written by the first version on another machine (test/data; its bytes are a 64-bit little-endian machine's): read as an
+# inherited one, its order to hold included, and written again in the present format.
+subtest 'of another version and another server' => sub {
+	plan skip_all => 'another layout than the file\'s' if pack('Q', 1) ne pack('Q<', 1);
+	remove_all();
+	my $first = slurp_file("$FindBin::RealBin/../data/first_format.history");
+	write_history($node, $first);
+	my $offset = log_size($node);
+	$node->start;
+	look($node);
+	is(scalar(log_lines($node, $offset, qr/walsizer sets aside/)), 0, 'it is not set aside');
+	is(scalar(log_lines($node, $offset, qr{LOG:.*walsizer's history was written elsewhere \("/srv/data"\)})), 1, 'it is told to be inherited');
+	is(value($node, q{SELECT reason FROM walsizer.decisions WHERE id = 6 AND action = 'undo'}),
+		q{undone by alice: max_wal_size = '1GB' is put back in postgresql.auto.conf}, 'its journal can be read');
+	is(value($node, 'SELECT count(*) FROM walsizer.windows WHERE wal_bytes > 0'), 7, 'its windows, too');
+	value($node, 'SELECT walsizer.evaluate()');
+	ok(soon(sub { history_bytes($node) ne $first }), 'a decision is written');
+	my $decisions = decision_ids($node);
+	like($decisions, qr/^1 grow, .*6 undo, /, 'beside the old ones');
+	$node->restart;
+	look($node);
+	is(decision_ids($node), $decisions, 'and all are read again');
+	is(scalar(log_lines($node, $offset, qr/walsizer sets aside/)), 0, 'with nothing set aside');
+	$node->stop;
 };
 
 subtest 'a temporary file left over' => sub {
