@@ -41,7 +41,7 @@ build() { # build SUITE MIRROR PACKAGES
     esac
   done
   install "${tools[@]}"
-  if in_chroot apt-cache show "${optional[@]}" >/dev/null; then install "${optional[@]}"; fi
+  if is_offered "${optional[@]}"; then install "${optional[@]}"; fi
   install_pgtap
   apt clean
   echo "$3" >"$root$stamp"
@@ -49,11 +49,16 @@ build() { # build SUITE MIRROR PACKAGES
   finish_build
 }
 
+is_offered() { # is_offered PACKAGE...: all of them
+  local package
+  for package; do [[ $(in_chroot apt-cache policy "$package") == *"Candidate: "[0-9]* ]] || return 1; done
+}
+
 # pgTAP for a server is SQL alone. Where Debian has no package for this version yet, one is made from that
 # of the newest version which has it.
 install_pgtap() {
   local package=postgresql-$version-pgtap newest directory=$root/tmp/pgtap
-  if in_chroot apt-cache show "$package" >/dev/null 2>&1; then
+  if is_offered "$package"; then
     install "$package"
     return
   fi
