@@ -104,6 +104,13 @@ RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'walsizer_effect' LANGUAGE C VOLATILE PARALLEL SAFE ROWS 100;
 COMMENT ON FUNCTION walsizer.effect() IS 'what each applied decision brought, newest first: up to 3 windows before and after it; WAL in bytes/s and bytes per transaction id used, write and sync time in milliseconds per checkpoint; NULL where it was not recorded or too little to tell';
 
+CREATE FUNCTION walsizer.advice(
+    OUT severity text, OUT topic text, OUT finding text, OUT evidence text, OUT statement text)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'walsizer_advice' LANGUAGE C VOLATILE PARALLEL RESTRICTED ROWS 5
+SET search_path = pg_catalog, pg_temp;
+COMMENT ON FUNCTION walsizer.advice() IS 'findings about the neighbours of max_wal_size, the worst first (warning, notice, info): what it means, the numbers, the statement to run; no rows on a healthy server';
+
 -- Functions that act. Each asks the worker, waits up to 10 seconds, and returns the decision it led to. Granting them
 -- is granting ALTER SYSTEM on max_wal_size.
 
@@ -134,4 +141,5 @@ REVOKE ALL ON ALL FUNCTIONS IN SCHEMA walsizer FROM PUBLIC;
 GRANT USAGE ON SCHEMA walsizer TO pg_monitor;
 GRANT SELECT ON ALL TABLES IN SCHEMA walsizer TO pg_monitor;
 GRANT EXECUTE ON FUNCTION walsizer.get_status(), walsizer.get_stat(), walsizer.get_decisions(), walsizer.get_windows(),
-    walsizer.get_checkpoints(), walsizer.recommend(text), walsizer.effect() TO pg_monitor;
+    walsizer.get_checkpoints(), walsizer.recommend(text), walsizer.effect(),
+    walsizer.advice() TO pg_monitor;

@@ -90,9 +90,10 @@ void TellWal(const Measures& before, const Measures& after, Reason& verdict) noe
     if (was > 0 && is > 0)
         verdict.Append("; WAL per transaction %s to %s (%+.0f %%)", PerTransactionText(was).c_str(),
                        PerTransactionText(is).c_str(), 100 * (is / was - 1));
-    if (before.FpiShare() >= 0 && after.FpiShare() >= 0)
-        verdict.Append("; full-page images %.0f %% to %.0f %% of WAL", 100 * before.FpiShare(),
-                       100 * after.FpiShare());
+    // Their share of WAL may rise while they fall, because everything else stays what it was.
+    if (was > 0 && is > 0 && before.FpiShare() > 0 && after.FpiShare() >= 0)
+        verdict.Append(", its full-page images %+.0f %%",
+                       100 * (is * after.FpiShare() / (was * before.FpiShare()) - 1));
 }
 
 // What holds whatever the load was before.

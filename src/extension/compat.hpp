@@ -142,6 +142,7 @@ static inline void walsizer_read_counters(walsizer::CheckpointCounters* counters
 
 // WAL statistics: from 14 on; nested from 18 on; 19 counts the bytes of full-page images, the others only
 // their number, which times the block size is an upper bound (holes are left out, compression is not seen).
+inline constexpr bool walsizer_fpi_bytes_are_exact = PG_VERSION_NUM >= 190000;
 static inline void walsizer_read_wal_statistics(walsizer::WalStatistics* wal) {
 #if PG_VERSION_NUM >= 190000
     const PgStat_WalCounters* stats = &pgstat_fetch_stat_wal()->wal_counters;
@@ -163,6 +164,7 @@ static inline void walsizer_read_wal_statistics(walsizer::WalStatistics* wal) {
 // backends had to do because the checkpointer's queue was full; from 17 on pg_stat_io also counts those that
 // CREATE INDEX and the like always do.
 inline constexpr bool walsizer_backend_writes_are_exact = PG_VERSION_NUM >= 160000;
+inline constexpr bool walsizer_backend_fsyncs_are_exact = PG_VERSION_NUM < 170000;
 #if PG_VERSION_NUM >= 160000
 static inline walsizer::Bytes walsizer_backend_io(const PgStat_IO* io, IOOp operation) {
     return io->stats[B_BACKEND].counts[IOOBJECT_RELATION][IOCONTEXT_NORMAL][operation] +

@@ -19,7 +19,7 @@ CREATE FUNCTION pg_temp.results_of(function regprocedure) RETURNS text LANGUAGE 
   WHERE oid = function AND mode IN ('o', 't')
 $$;
 
-SELECT plan(57);
+SELECT plan(60);
 
 SELECT has_schema('walsizer');
 SELECT views_are('walsizer', ARRAY['status', 'stat', 'decisions', 'windows', 'checkpoints']);
@@ -56,7 +56,7 @@ SELECT is(pg_temp.columns_of('walsizer.checkpoints'),
 
 -- Functions and what they return.
 SELECT functions_are('walsizer', ARRAY['get_status', 'get_stat', 'get_decisions', 'get_windows', 'get_checkpoints',
-  'recommend', 'effect', 'evaluate', 'undo', 'resume', 'reset', 'shrink']);
+  'recommend', 'effect', 'advice', 'evaluate', 'undo', 'resume', 'reset', 'shrink']);
 SELECT function_returns('walsizer', f, ARRAY[]::text[], 'walsizer.decisions')
 FROM unnest(ARRAY['evaluate', 'undo', 'resume', 'reset', 'shrink']) AS f;
 SELECT function_returns('walsizer', 'recommend', ARRAY['text'], 'text');
@@ -75,6 +75,9 @@ SELECT is(pg_temp.results_of('walsizer.effect()'),
   'fpi_ratio_before double precision, fpi_ratio_after double precision, '
   'write_time_before double precision, write_time_after double precision, '
   'sync_time_before double precision, sync_time_after double precision, verdict text', 'columns of effect()');
+
+SELECT is(pg_temp.results_of('walsizer.advice()'),
+  'severity text, topic text, finding text, evidence text, statement text', 'columns of advice()');
 
 -- Everything is explained.
 SELECT is_empty($$SELECT oid::regprocedure FROM pg_proc
@@ -101,9 +104,9 @@ FROM unnest(ARRAY['evaluate', 'undo', 'resume', 'reset', 'shrink']) AS f;
 SELECT function_privs_are('walsizer', 'recommend', ARRAY['text'], 'walsizer_tap_monitor', ARRAY['EXECUTE']);
 SELECT function_privs_are('walsizer', 'recommend', ARRAY['text'], 'walsizer_tap_anyone', ARRAY[]::text[]);
 SELECT function_privs_are('walsizer', f, ARRAY[]::text[], 'walsizer_tap_monitor', ARRAY['EXECUTE'])
-FROM unnest(ARRAY['effect']) AS f;
+FROM unnest(ARRAY['effect', 'advice']) AS f;
 SELECT function_privs_are('walsizer', f, ARRAY[]::text[], 'walsizer_tap_anyone', ARRAY[]::text[])
-FROM unnest(ARRAY['effect']) AS f;
+FROM unnest(ARRAY['effect', 'advice']) AS f;
 
 -- Names that monitoring matches on.
 SELECT matches((SELECT state FROM walsizer.status),
