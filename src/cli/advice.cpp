@@ -20,7 +20,8 @@ const char* Name(Cause cause) {
 }
 
 const char* Name(Action action) {
-    return action == Action::kRaise ? "raise" : "keep";
+    static constexpr const char* kNames[] = {"keep", "raise", "not_applicable"};
+    return kNames[static_cast<std::size_t>(action)];
 }
 
 const char* Name(Severity severity) {

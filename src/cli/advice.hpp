@@ -100,7 +100,11 @@ struct ConfigLine {
     std::string line;
 };
 
-enum class Action : std::uint8_t { kKeep, kRaise };
+enum class Action : std::uint8_t {
+    kKeep,
+    kRaise,
+    kNotApplicable,  // storage that checkpoints for itself
+};
 const char* Name(Action action);
 
 struct Recommendation {

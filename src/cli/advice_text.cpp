@@ -147,7 +147,8 @@ class Page {
                  style_.Yellow(fmt::format("max_wal_size = {} (from {})", SizeSetting(recommendation.size),
                                            SizeSetting(server.settings.max_wal_size.value))));
         else
-            Item("Recommended", style_.Green("no change"));
+            Item("Recommended", style_.Green(recommendation.action == Action::kKeep ? "no change"
+                                                                                    : "not applicable"));
         if (!recommendation.reason.empty()) Item("", recommendation.reason);
         if (!recommendation.limits.empty()) Item("", recommendation.limits);
         if (recommendation.lines.empty()) return;

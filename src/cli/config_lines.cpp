@@ -28,6 +28,9 @@ ConfigLine LineFor(Place place, Bytes max_wal_size) {
         case Place::kAzure:
             return {"Azure Database for PostgreSQL, server parameter (MB)",
                     fmt::format("max_wal_size = {}", megabytes)};
+        case Place::kCommandLine:
+            return {"the server's command line, which overrides every file; then restart",
+                    fmt::format("-c max_wal_size={}", value)};
     }
     return {};
 }

@@ -26,6 +26,7 @@ int Run(int argc, char** argv) {
         "Exit status: 0 nothing to do, 1 something found (another max_wal_size is\n"
         "recommended, or a warning), 2 an error.");
     program.require_subcommand(1);
+    AddAdvise(program, invocation);
 
     try {
         program.parse(argc, argv);

@@ -81,6 +81,7 @@ class Judgement {
   private:
     // Two in one checkpoint_timeout, or more than a tenth of all: the extension's own rules.
     bool Pressed() const {
+        if (evidence_.in_sight) return true;
         if (evidence_.forced == 0) return false;
         const TunerSettings defaults;
         return evidence_.forced_close >= defaults.threshold ||

@@ -13,6 +13,7 @@ struct Evidence {
     std::int64_t forced = 0;        // by WAL volume, at the trigger in force
     std::int64_t forced_close = 0;  // the most of them within one checkpoint_timeout
     std::int64_t effective = 0;     // checkpoints of this server itself, whatever their cause
+    bool in_sight = false;  // WAL at its measured pace forces one; the span was too short to see it
     Bytes wal_dir_size = 0;         // of pg_wal; 0 unknown
     std::vector<Place> places;      // where this server is configured
 };
