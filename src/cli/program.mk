@@ -6,8 +6,10 @@
 PROGRAM_HEADERS = libpq-fe.h:libpq-dev CLI/CLI.hpp:libcli11-dev fmt/format.h:libfmt-dev \
 	nlohmann/json.hpp:nlohmann-json3-dev re2/re2.h:libre2-dev zlib.h:zlib1g-dev zstd.h:libzstd-dev
 PROGRAM_INCLUDES = -isystem $(includedir)
+# Make 4.3 passes "\#" on to the shell as it stands, older ones take a bare one for a comment.
+hash := \#
 PROGRAM_MISSING := $(shell for pair in $(PROGRAM_HEADERS); do \
-	printf '\043if !__has_include(<%s>)\n%s\n\043endif\n' "$${pair%:*}" "$${pair\#*:}"; done | \
+	printf '\043if !__has_include(<%s>)\n%s\n\043endif\n' "$${pair%:*}" "$${pair$(hash)*:}"; done | \
 	$(CXX) -E -P $(STANDARD) $(PROGRAM_INCLUDES) -x c++ -)
 
 PROGRAM_SOURCES = $(sort $(wildcard src/engine/*.cpp src/cli/*.cpp src/cli/*/*.cpp))
