@@ -1,0 +1,66 @@
+# Transactions per second over time, one panel for each contender, forced checkpoints marked.
+# gnuplot -c contest.gnuplot FORMAT RESULTS TITLE ROUND CONTENDERS
+
+format = ARG1; results = ARG2; title = ARG3; round = ARG4; contenders = ARG5
+panels = words(contenders)
+height = 110 + 150 * panels
+if (format eq "svg") {
+  set terminal svg size 900, height font "Helvetica,Arial,sans-serif,13" noenhanced background "white" dashed
+} else {
+  set terminal pngcairo size 900, height font "DejaVu Sans,10" noenhanced background "white"
+}
+set datafile separator ","
+
+# Dark to light, so that they stay apart in grey.
+ink = "#1f3a5f"; area = "#c9d8ea"; alarm = "#c2410c"; change = "#15803d"; quiet = "#555555"
+
+line(file, contender) = sprintf("< awk -F , '$1 == %s && $2 == \"%s\"' '%s/%s.csv'", \
+  round, contender, results, file)
+# One point outside comes with them: gnuplot complains about files without any.
+marks(contender, event) = sprintf("< awk -F , '$1 == %s && $2 == \"%s\" && $4 == \"%s\" && $3 > 0; END {print \"0,,-9,,0\"}' '%s/events.csv'", \
+  round, contender, event, results)
+number(program, file) = system(sprintf("awk -F , '%s' '%s/%s.csv'", program, results, file))
+highest = number(sprintf("$1 == %s && $4 > m {m = $4} END {print m}", round), "seconds") * 1.18
+last = number(sprintf("$1 == %s && $3 > m {m = $3} END {print m + 1}", round), "seconds") + 0
+
+set multiplot
+set label 1 title at screen 0.09, screen 1 - 24.0 / height font ",15" tc rgb "black"
+set label 2 "Transactions per second; round ".round at screen 0.09, screen 1 - 47.0 / height tc rgb quiet
+set lmargin at screen 0.09
+set rmargin at screen 0.97
+set xrange [0:last]
+set yrange [0:highest]
+set style fill solid 1.0 noborder
+set border 3 lc rgb quiet
+set tics nomirror out scale 0.5 tc rgb quiet
+set ytics format "%'.0f"
+set grid ytics lc rgb "#dddddd" lw 1
+set key off
+set format x ""
+
+do for [i = 1:panels] {
+  c = word(contenders, i)
+  top = 1 - (90.0 + 150 * (i - 1)) / height
+  set tmargin at screen top
+  set bmargin at screen top - 108.0 / height
+  forced = number(sprintf("$1 == %s && $2 == \"%s\" {print $7}", round, c), "runs")
+  tps = number(sprintf("$1 == %s && $2 == \"%s\" {printf \"%%.0f\", $5}", round, c), "runs")
+  set label 3 sprintf("%s: %s per second, %s checkpoint%s forced", c, tps, forced, forced eq "1" ? "" : "s") \
+    at graph 0, screen top + 10.0 / height tc rgb "black"
+  if (i == panels) {
+    set format x "%g"
+    set xlabel "seconds since the start" tc rgb quiet offset 0, 0.3
+    set key at screen 0.97, screen 1 - 40.0 / height right top horizontal samplen 1 noautotitle
+  }
+  plot line("seconds", c) using 3:4 with fillsteps lc rgb area notitle, \
+    "" using 3:4 with steps lc rgb ink lw 1.4 notitle, \
+    marks(c, "forced") using 3:(highest * 0.93) with impulses lc rgb alarm lw 0.7 dt 3 notitle, \
+    "" using 3:(highest * 0.93) with points pt 11 ps 1 lc rgb alarm notitle, \
+    marks(c, "size") using 3:(highest * 0.08) with points pt 5 ps 0.9 lc rgb change notitle, \
+    "" using 3:(highest * 0.08):5 with labels left offset 0.9, 0 tc rgb change notitle, \
+    keyentry with points pt 11 ps 1 lc rgb alarm title "checkpoint forced by WAL", \
+    keyentry with points pt 5 ps 0.9 lc rgb change title "max_wal_size raised"
+  unset label 1
+  unset label 2
+}
+unset multiplot

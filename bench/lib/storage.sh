@@ -1,0 +1,67 @@
+# shellcheck shell=bash
+# Sourced by bench/common.sh: storage that takes no more than so many writes per second, as a cloud volume does.
+# shellcheck disable=SC2154,SC2034 # common.sh has the variables
+
+# The whole disk that holds $1, as MAJOR:MINOR. Empty when it is no block device (tmpfs, overlay).
+disk_of() {
+  local device
+  device=$(stat -c %d -- "$1")
+  device=$((device >> 8 & 0xfff)):$(((device & 0xff) | (device >> 12 & 0xfff00)))
+  [[ -e /sys/dev/block/$device ]] || return
+  if [[ -e /sys/dev/block/$device/partition ]]; then cat "/sys/dev/block/$device/../dev"; else say "$device"; fi
+}
+
+# limit_writes IOPS: from here on the inner run, and nobody else, gets that many writes per second from its disk. The
+# kernel counts flushes, too. Says in $work/storage what came of it.
+limit_writes() {
+  local disk group root=${CGROUP_ROOT:-/sys/fs/cgroup}
+  disk=$(disk_of "$work")
+  group=walsizer_bench.$$
+  if [[ -z $disk ]]; then
+    say "not limited: ${work%/*} is on no disk of its own" >"$work/storage"
+  elif [[ -d $root/blkio ]]; then
+    limit_by "$root/blkio/$group" blkio.throttle.write_iops_device "$disk $1"
+  elif grep -qw io "$root/cgroup.controllers" 2>/dev/null; then
+    say +io | as_root tee "$root/cgroup.subtree_control" >/dev/null
+    limit_by "$root/$group" io.max "$disk wiops=$1"
+  else
+    say "not limited: this kernel offers no blkio or io controller at $root" >"$work/storage"
+  fi
+  if [[ -s $work/storage ]]; then
+    warn "The storage is $(cat "$work/storage")"
+  else
+    say "limited to $1 writes per second by the kernel (control group)" >"$work/storage"
+  fi
+}
+
+# limit_by GROUP FILE VALUE
+limit_by() {
+  if ! as_root mkdir "$1" 2>/dev/null || ! say "$3" | as_root tee "$1/$2" >/dev/null 2>&1; then
+    as_root rmdir "$1" 2>/dev/null
+    say "not limited: no permission to make the control group $1" >"$work/storage"
+    return
+  fi
+  undo+=("as_root rmdir '$1' 2>/dev/null")
+  # shellcheck disable=SC2016 # the inner shell expands
+  launcher=(as_root bash -c 'echo $$ >"$0" && exec "$@"' "$1/cgroup.procs")
+}
+
+# Eight writers at once, 8 kB each, over and over the same place, as WAL is written.
+writes_per_second() {
+  local file writers=() began count=250
+  for file in "$work"/t/probe.{1..8}; do dd if=/dev/zero of="$file" bs=8k count=$count conv=fsync 2>/dev/null; done
+  began=$(now)
+  for file in "$work"/t/probe.{1..8}; do
+    dd if=/dev/zero of="$file" bs=8k count=$count oflag=dsync conv=notrunc 2>/dev/null &
+    writers+=($!)
+  done
+  wait "${writers[@]}"
+  calculate %.0f "8 * $count / ($(now) - $began)"
+  rm -f "$work"/t/probe.*
+}
+
+tell_storage() {
+  local limit="not limited: as it is"
+  [[ -s $work/storage ]] && limit=$(cat "$work/storage")
+  say "Storage $limit; measured: $(writes_per_second) synchronous writes of 8 kB per second by 8 writers"
+}
