@@ -53,10 +53,11 @@ END
 }
 
 declare -i check=0
+size=full # or quick, smoke
 out=$PWD/results/$name
 
 parse_options() {
-  local parameter size=full argument
+  local parameter argument
   for argument; do [[ $argument == --quick || $argument == --smoke ]] && size=${argument#--}; done
   local -n values=$size
   for parameter in "${parameters[@]}"; do p[$parameter]=${values[$parameter]}; done
@@ -73,7 +74,7 @@ parse_options() {
     *)
       parameter=${1#--}
       [[ $1 == --* && -n ${full[$parameter]:-} ]] || die "what is $1? Try --help"
-      [[ ${full[$parameter]} == - || ${2:-} =~ ^[0-9]+$ ]] || die "$1 wants a number"
+      [[ ! ${full[$parameter]} =~ ^[0-9]+$ || ${2:-} =~ ^[0-9]+$ ]] || die "$1 wants a number"
       p[$parameter]=${2:?$1 wants a value}
       shift
       ;;
@@ -89,13 +90,15 @@ collect_results() {
   if mkdir -p "$out" && cp -r "$work/results/." "$out/"; then say "Results: $out"; else die "cannot write to $out"; fi
 }
 
-# begin MEGABYTES: MEGABYTES of disk are needed. Only the inner run returns.
+# begin FULL QUICK SMOKE: MB of disk needed for each size. Only the inner run returns.
 begin() {
   local status plot=()
+  local -A disk_mb=([full]=$1 [quick]=$2 [smoke]=$3)
   parse_options "${arguments[@]}"
   clean_up_at_exit
   if is_inner; then
-    mkdir -p "$results"
+    rm -rf "$work"/{results,template,run} # the tests run several benchmarks in one place
+    mkdir "$results"
     export_connection
     build_and_install
     tell_machine
@@ -103,7 +106,7 @@ begin() {
   fi
   command -v gnuplot >/dev/null || plot=(gnuplot-nox)
   prepare make gcc g++ postgresql-N- postgresql-server-dev-N- "${plot[@]}"
-  make_workdir "$1"
+  make_workdir "${disk_mb[$size]}"
   outer_hook
   ((${p[iops]:-0} == 0)) || limit_writes "${p[iops]}"
   hand_over "${arguments[@]}"
@@ -144,12 +147,13 @@ wait_for_quiet() {
       split(a, x); split(b, y); t = y[1] - x[1]; printf "%.0f", t ? 100 * (1 - (y[2] - x[2]) / t) : 0 }')
     ((busy > 50 && SECONDS < deadline)) || break
   done
+  # shellcheck disable=SC2034 # the benchmarks write it down
   load=$(cut -d ' ' -f 1 /proc/loadavg)
 }
 # all of it, and the idle part
 processor_time() { awk '/^cpu / {for (i = 2; i <= 9; i++) t += $i; print t, $5 + $6}' /proc/stat; }
 
-# A filled data directory that every run starts from: fill_template SETTING... ; the command to fill it is load_data.
+# make_template SETTING...: the data directory that every run starts from, filled by the benchmark's load_data.
 make_template() {
   local template=$work/template
   new_cluster "$template" < <(printf '%s\n' "$@" "max_wal_size = 32GB") || exit
@@ -162,25 +166,29 @@ make_template() {
   stop_cluster "$template"
 }
 
-# start_contender NAME: a server on a fresh copy of the template, with that contender's settings
-start_contender() {
-  cluster=$work/run
-  rm -rf "$cluster" "$cluster.log"
-  cp -a --reflink=auto "$work/template" "$cluster" || die "cannot copy the cluster"
-  printf '%s\n' "${settings[$1]}" "log_checkpoints = on" "log_line_prefix = '%n '" >>"$cluster/postgresql.conf"
-  find "$cluster" -type f -exec sync {} + # the copy is not to be written during the run
-  start_cluster "$cluster" || exit
-  [[ ${settings[$1]} == *"'walsizer'"* ]] || return 0
-  query -c "CREATE EXTENSION walsizer" || exit
-  wait_for_walsizer "${2:-tuning}"
-}
-
 declare -A settings
 contenders=()
 # contender NAME SETTING...
 contender() {
   contenders+=("$1")
   settings[$1]=$(printf '%s\n' "${@:2}")
+}
+preloads_walsizer() { [[ ${settings[$1]} == *"preload_libraries = 'walsizer'"* ]]; }
+
+# start_contender NAME [STATE]: a server on a fresh copy of the template, with that contender's settings; walsizer is
+# in that state.
+start_contender() {
+  local state=${2:-}
+  [[ -z $state ]] && preloads_walsizer "$1" && state=tuning
+  cluster=$work/run
+  rm -rf "$cluster" "$cluster.log"
+  cp -a --reflink=auto "$work/template" "$cluster" || die "cannot copy the cluster"
+  printf '%s\n' "${settings[$1]}" "log_checkpoints = on" "log_line_prefix = '%n '" >>"$cluster/postgresql.conf"
+  find "$cluster" -type f -exec sync {} + # the copy is not to be written during the run
+  start_cluster "$cluster" || exit
+  [[ -n $state ]] || return 0
+  query -c "CREATE EXTENSION IF NOT EXISTS walsizer" || exit
+  wait_for_walsizer "$state"
 }
 
 # ---- What is printed -------------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ parameter pg-walsizer - - - "path of pg_walsizer.so: one more contender"
 outer_hook() {
   [[ ${p[pg-walsizer]} == - ]] || cp -L "${p[pg-walsizer]}" "$work/pg_walsizer.so" || die "cannot read ${p[pg-walsizer]}"
 }
-begin 20000
+begin 20000 6000 2000
 
 preload="shared_preload_libraries = 'walsizer'"
 start="max_wal_size = ${p[start]}MB"

@@ -198,7 +198,8 @@ make_workdir() {
 }
 
 # The server's processes run from copies of its programs below $work: that tells ours from all others.
-our_processes() { find /proc/[0-9]*/exe -maxdepth 0 -lname "$work/*" 2>/dev/null | cut -d / -f 3; }
+# our_processes [PROGRAM]
+our_processes() { find /proc/[0-9]*/exe -maxdepth 0 -lname "${1:-$work/*}" 2>/dev/null | cut -d / -f 3; }
 
 end_our_processes() {
   local signal pids deadline

@@ -60,7 +60,7 @@ new_cluster() {
 }
 
 start_cluster() {
-  pg_ctl -D "$1" -l "$1.log" -w -t 60 start >/dev/null && return
+  pg_ctl -D "$1" -l "$1.log" -w -t 900 start >/dev/null && return
   warn "the server in $1 does not start:"
   tail -n 15 "$1.log" >&2
   return 1

@@ -85,7 +85,7 @@ one_run() {
   timed=$(grep -c "^$label,.*,timed," "$events")
   say "$label,$load,$busy,$tps,$(calculate %.3f "$wal / 1000 / $transactions"),$forced,$timed,$(percentiles),$worst,$(megabytes max_wal_size)" >>"$runs"
   rm -f "$work"/transactions.*
-  if [[ ${settings[$2]} == *"'walsizer'"* ]]; then
+  if preloads_walsizer "$2"; then
     query --csv -c "SELECT * FROM walsizer.decisions ORDER BY id" >"$results/decisions-$2-$1.csv"
   fi
   cp "$cluster.log" "$results/server-$2-$1.log"
