@@ -164,17 +164,17 @@ choose_server() {
 # prepare PACKAGE...: chooses the server, installs it and the packages. "-N-" in a name becomes the major
 # version; such packages belong to Debian's server.
 prepare() {
-  local package packages=()
+  local package wanted=()
   choose_server
   for package; do
     if [[ $package != *-N-* ]]; then
-      packages+=("$package")
+      wanted+=("$package")
     elif ((debian_server)); then
       package=${package/-N-/-$pg_major-}
-      packages+=("${package%-}")
+      wanted+=("${package%-}")
     fi
   done
-  install_missing "${packages[@]}"
+  install_missing "${wanted[@]}"
   ((debian_server)) && PG_CONFIG=/usr/lib/postgresql/$pg_major/bin/pg_config
   PG_CONFIG=$("$PG_CONFIG" --bindir)/pg_config # /usr/bin/pg_config is Debian's wrapper around the newest one
   [[ -x $PG_CONFIG ]] || die "no pg_config at $PG_CONFIG"

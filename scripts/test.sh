@@ -13,8 +13,9 @@ and runs the tests against temporary servers. Needs root, or a user with sudo if
 It touches no PostgreSQL cluster and no PostgreSQL file of this machine.
 
   KIND      unit (engine), cli (the program), regress (pg_regress), pgtap (SQL contract), tap (whole servers),
-            long (the proofs that take minutes, test/t/long); default: all but long
-  --long    long, too
+            bench (that the benchmarks still run, not what they measure), long (the proofs that take minutes,
+            test/t/long); default: all but bench and long
+  --long    bench and long, too
   --keep    keep the private directory with its logs
   --packages  only tell which Debian packages it needs; those with a "?" only where all of them are to be had
 
@@ -34,10 +35,10 @@ kinds=() long=()
 for argument; do
   case $argument in
   --packages) say "${packages[*]} ${program_packages[*]/#/?}" && exit ;;
-  --long) long=(long) ;;
+  --long) long=(bench long) ;;
   --keep) keep=1 ;;
   -h | --help) usage && exit ;;
-  unit | cli | regress | pgtap | tap | long) kinds+=("$argument") ;;
+  unit | cli | regress | pgtap | tap | bench | long) kinds+=("$argument") ;;
   *) usage >&2 && die "what is $argument?" ;;
   esac
 done
@@ -61,6 +62,7 @@ if ! is_inner; then
   prepare "${packages[@]}"
   install_if_offered "${program_packages[@]}"
   export WALSIZER_LACKING=${lacking:-}
+  [[ " ${kinds[*]} " != *" bench "* ]] || command -v gnuplot >/dev/null || install_missing gnuplot-nox
   make_workdir 2000
   handed_over=1
   hand_over "$@"
@@ -264,6 +266,21 @@ run_tap() {
   local at_once=$(($(cores) + 1)) # they wait for a checkpoint or a timeout most of the time
   heading "TAP: whole-server behaviour, each test with servers of its own, $at_once at once"
   run_prove "$at_once" test/t/*.pl
+}
+
+# fill_the_disk.sh mounts a volume, which takes root; test/t/long/fill_the_disk.pl does without.
+run_bench() {
+  local file name status
+  heading "The benchmarks, as short as they can be"
+  for file in bench/*.sh; do
+    name=${file##*/}
+    [[ $name == common.sh || $name == fill_the_disk.sh ]] && continue
+    step "$file --smoke"
+    logged "$name" bash "$file" --smoke
+    status=$?
+    results "$status" "$logs/$name" ' (reached|MISSED|not measured)$' '^not ok' && continue
+    tail -n 20 "$logs/$name" | show
+  done
 }
 
 run_long() {
