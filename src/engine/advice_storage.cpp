@@ -20,7 +20,7 @@ constexpr double kManyBackendWrites = 0.2;
 constexpr std::int64_t kFewBuffers = 8192;
 // Up to 15 relation extension and bulk loads count as well. A clock sweep that really lacks clean buffers
 // makes the background writer work, too.
-constexpr double kCorroboration = 0.05;
+constexpr double kCorroboration = 0.1;
 // One is too many where the count is exact; where it is not, a handful comes with every CREATE INDEX.
 constexpr std::int64_t kFewFsyncs = 10;
 constexpr std::int64_t kFewInexactFsyncs = 1000;
@@ -45,11 +45,22 @@ double BackendShare(const Activity& lately) noexcept {
                  lately.backend + lately.buffers_written + std::max<std::int64_t>(lately.clean, 0));
 }
 
+// At most so many: it sleeps longer while nothing happens.
+std::int64_t Rounds(const AdviceFacts& facts) noexcept {
+    const Micros delay = facts.bgwriter_delay.value_or(0);
+    return delay > 0 ? facts.lately.measures.length / delay : 0;
+}
+
+bool StopsOften(const AdviceFacts& facts) noexcept {
+    return facts.lately.maxwritten >= kFewStops &&
+           Ratio(facts.lately.maxwritten, Rounds(facts)) >= kManyStops;
+}
+
 bool BackendsWrite(const AdviceFacts& facts) noexcept {
     const Activity& lately = facts.lately;
     if (lately.backend < kFewBuffers || BackendShare(lately) < kManyBackendWrites) return false;
     if (facts.backend_writes_exact || facts.bgwriter_lru_maxpages == 0) return true;
-    return lately.maxwritten > 0 || Ratio(lately.clean, lately.backend) >= kCorroboration;
+    return StopsOften(facts) || Ratio(lately.clean, lately.backend) >= kCorroboration;
 }
 
 // Twice as much, as far as the machine has it.
@@ -167,9 +178,7 @@ void AdviseBackendFsyncs(const AdviceFacts& facts, Findings& findings) noexcept 
 
 void AdviseBackgroundWriter(const AdviceFacts& facts, Findings& findings) noexcept {
     const Activity& lately = facts.lately;
-    if (!facts.bgwriter_lru_maxpages || !facts.bgwriter_delay || *facts.bgwriter_delay <= 0) return;
-    const std::int64_t rounds = lately.measures.length / *facts.bgwriter_delay;
-    if (lately.maxwritten < kFewStops || Ratio(lately.maxwritten, rounds) < kManyStops) return;
+    if (!facts.bgwriter_lru_maxpages || !StopsOften(facts)) return;
     // Where backends hardly write, the background writer's limit costs nobody anything.
     const bool matters = BackendsWrite(facts);
     Finding& row = findings.Add(matters ? Severity::kNotice : Severity::kInfo, "bgwriter_lru_maxpages");
@@ -178,7 +187,7 @@ void AdviseBackgroundWriter(const AdviceFacts& facts, Findings& findings) noexce
                             : "the background writer stops at its limit; backends hardly write for now");
     row.evidence.Set("it stopped at bgwriter_lru_maxpages (%d) in %lld of at most %lld rounds %s",
                      *facts.bgwriter_lru_maxpages, static_cast<long long>(lately.maxwritten),
-                     static_cast<long long>(rounds), SpanText(lately).c_str());
+                     static_cast<long long>(Rounds(facts)), SpanText(lately).c_str());
     const int wanted = std::min(*facts.bgwriter_lru_maxpages * 4, kMostMaxpages);
     if (wanted > *facts.bgwriter_lru_maxpages)
         row.statement.Set("ALTER SYSTEM SET bgwriter_lru_maxpages = %d", wanted);

@@ -164,22 +164,28 @@ Effect EffectOf(const EffectFacts& facts, std::uint32_t age) noexcept {
     if (age >= journal.decisions.size() || !IsApplied(journal.decisions.Newest(age))) return effect;
     effect.applied = true;
 
+    const auto is_raise = [&](std::uint32_t at) {
+        return journal.decisions.Newest(at).new_size > journal.decisions.Newest(at).old_size;
+    };
+    bool all_raises = is_raise(age);
     std::uint32_t first = age;
     std::uint32_t older = changes.Older(first);
     for (; older != Changes::kNone && changes.Together(older, first); older = changes.Older(first)) {
         first = older;
+        all_raises = all_raises && is_raise(older);
         ++effect.changes;
     }
     std::uint32_t last = age;
     std::uint32_t newer = changes.Newer(last);
     for (; newer != Changes::kNone && changes.Together(last, newer); newer = changes.Newer(last)) {
         last = newer;
+        all_raises = all_raises && is_raise(newer);
         ++effect.changes;
     }
     const DecisionRecord& from = journal.decisions.Newest(first);
     const DecisionRecord& to = journal.decisions.Newest(last);
     effect.judged_here = last == age;
-    const VerdictFacts verdict = {facts, from, to, effect.changes};
+    const VerdictFacts verdict = {facts, from, to, effect.changes, all_raises};
     if (!effect.judged_here) {
         effect.verdict = VerdictElsewhere(verdict);
         return effect;

@@ -58,17 +58,14 @@ Text<64> CountText(const Measures& measures) noexcept {
     return text;
 }
 
-// The change as a person calls it: "raise", "4 raises in 0:21".
-Text<96> ChangeText(const VerdictFacts& about, bool with_sizes) noexcept {
+// The change as a person calls it: "the raise", "4 raises in 0:21 (64 MB to 1024 MB)".
+Text<96> ChangeText(const VerdictFacts& about) noexcept {
     Text<96> text;
     const bool up = about.last.new_size > about.first.old_size;
     if (about.changes == 1) return text.Set("%s", up ? "the raise" : "the lowering");
-    text.Set("%u changes in %s", about.changes,
-             ClockText(about.last.decided_at - about.first.decided_at).c_str());
-    if (with_sizes)
-        text.Append(" (%s to %s)", SizeText(about.first.old_size).c_str(),
-                    SizeText(about.last.new_size).c_str());
-    return text;
+    return text.Set("%u %s in %s (%s to %s)", about.changes, about.all_raises ? "raises" : "changes",
+                    ClockText(about.last.decided_at - about.first.decided_at).c_str(),
+                    SizeText(about.first.old_size).c_str(), SizeText(about.last.new_size).c_str());
 }
 
 void TellForced(const Measures& before, const Measures& after, Reason& verdict) noexcept {
@@ -128,12 +125,11 @@ Reason NoWindowYet(const VerdictFacts& about) noexcept {
         return verdict.Set("not known: the history holds no whole window soon after it");
     if (facts.open_window_start == 0)
         return verdict.Set("too early: no whole window was recorded after %s, and nobody is watching now",
-                           ChangeText(about, true).c_str());
+                           ChangeText(about).c_str());
     // The open window counts when it began after the change; else the next one does.
     Timestamp ends = facts.open_window_due;
     if (facts.open_window_start < decided - 2 * kSecond) ends += length;
-    return verdict.Set("too early: the first whole window after %s ends in %s",
-                       ChangeText(about, true).c_str(),
+    return verdict.Set("too early: the first whole window after %s ends in %s", ChangeText(about).c_str(),
                        ClockText(std::max<Micros>(ends - facts.now, 0)).c_str());
 }
 
@@ -154,13 +150,13 @@ bool Comparable(const Measures& before, const Measures& after) noexcept {
 Reason Verdict(const VerdictFacts& about, const Measures& before, const Measures& after) noexcept {
     if (!after.recorded()) return NoWindowYet(about);
     Reason verdict;
-    if (about.changes > 1) verdict.Set("%s: ", ChangeText(about, true).c_str());
+    if (about.changes > 1) verdict.Set("%s: ", ChangeText(about).c_str());
     if (after.WalRate() < kIdleRate && before.WalRate() < kIdleRate)
         return verdict.Append("no load to judge by: %s of WAL", RateText(after.WalRate()).c_str());
     if (!before.recorded()) {
         TellAfter(after, verdict);
         return verdict.Append("; nothing was recorded before %s to compare with",
-                              ChangeText(about, false).c_str());
+                              about.changes > 1 ? "them" : ChangeText(about).c_str());
     }
     if (!Comparable(before, after)) {
         TellAfter(after, verdict);
@@ -174,7 +170,7 @@ Reason Verdict(const VerdictFacts& about, const Measures& before, const Measures
 
 Reason VerdictElsewhere(const VerdictFacts& about) noexcept {
     Reason verdict;
-    return verdict.Set("one of %s: judged together, at decision %lld", ChangeText(about, true).c_str(),
+    return verdict.Set("one of %s: judged together, at decision %lld", ChangeText(about).c_str(),
                        static_cast<long long>(about.last.id));
 }
 

@@ -10,6 +10,7 @@ struct VerdictFacts {
     const DecisionRecord& first;
     const DecisionRecord& last;
     std::uint32_t changes;
+    bool all_raises;
 };
 
 // The loads are alike enough for their WAL to be compared.

@@ -23,10 +23,10 @@ is($effects[-1]{new_size}, max_wal_size($node), 'the newest led to the present v
 my $last = pop @effects;
 like(
 	$last->{verdict},
-	qr/^too early: the first whole window after \d+ changes in \d:\d\d \(64 MB to \d+ MB\) ends in [01]:\d\d$/,
+	qr/^too early: the first whole window after \d+ raises in \d:\d\d \(64 MB to \d+ MB\) ends in [01]:\d\d$/,
 	'the last one says when its effect can be told');
 is($last->{$_}, undef, "$_ is not known yet") foreach qw(after_start forced_after wal_rate_after wal_per_xid_after write_time_after);
-like($_->{verdict}, qr/^one of \d+ changes in .*: judged together, at decision $last->{id}$/, "decision $_->{id} refers to the last")
+like($_->{verdict}, qr/^one of \d+ raises in .*: judged together, at decision $last->{id}$/, "decision $_->{id} refers to the last")
   foreach @effects;
 is($_->{before_start}, undef, 'and has no figures of its own') foreach @effects;
 

@@ -272,9 +272,16 @@ TEST_F(Advice, ABulkLoadIsNoShortageOfBuffers) {
     facts.backend_writes_exact = false;
     Windows(12, load);
     EXPECT_EQ(Topics(), "");
-    load.clean = 2500;
+    load.clean = 4900;
+    Windows(12, load);
+    EXPECT_EQ(Topics(), "");
+    load.clean = 5000;
     Windows(12, load);
     EXPECT_EQ(Topics(), "notice shared_buffers");
+    load.clean = 0;
+    load.maxwritten = 150;
+    Windows(12, load);
+    EXPECT_EQ(Topics(), "notice shared_buffers, notice bgwriter_lru_maxpages");
     EXPECT_NE(Evidence().find("; new pages and bulk loads are part of it"), std::string::npos);
 }
 

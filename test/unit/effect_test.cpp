@@ -137,21 +137,28 @@ TEST_F(EffectOfChange, SeveralRaisesWithinAWindowAreJudgedTogetherAtTheLast) {
     Change(6.1, 128 * kMiB, 256 * kMiB);
     Change(6.35, 256 * kMiB, kGiB);
     EXPECT_EQ(Verdict(Judge(7)),
-              "too early: the first whole window after 3 changes in 0:21 (64 MB to 1024 MB) ends in 8:00");
+              "too early: the first whole window after 3 raises in 0:21 (64 MB to 1024 MB) ends in 8:00");
     Window(5, 0, 2, 8);
     Window(10, 1, 0, 8);
     const Effect last = Judge(16);
     EXPECT_EQ(last.changes, 3U);
     EXPECT_EQ(last.before.checkpoints.wal_forced, 12);
     EXPECT_EQ(Verdict(last),
-              "3 changes in 0:21 (64 MB to 1024 MB): forced checkpoints fell from 12 in 5:00 to 0 in 5:00");
+              "3 raises in 0:21 (64 MB to 1024 MB): forced checkpoints fell from 12 in 5:00 to 0 in 5:00");
     for (std::uint32_t age : {1U, 2U}) {
         const Effect other = Judge(16, age);
         EXPECT_TRUE(other.applied);
         EXPECT_FALSE(other.before.recorded());
         EXPECT_EQ(Verdict(other),
-                  "one of 3 changes in 0:21 (64 MB to 1024 MB): judged together, at decision 3");
+                  "one of 3 raises in 0:21 (64 MB to 1024 MB): judged together, at decision 3");
     }
+}
+
+TEST_F(EffectOfChange, ARaiseAndALoweringAreChanges) {
+    Change(6, kGiB, 2 * kGiB);
+    Change(6.5, 2 * kGiB, kGiB);
+    EXPECT_EQ(Verdict(Judge(7)),
+              "too early: the first whole window after 2 changes in 0:30 (1024 MB to 1024 MB) ends in 8:00");
 }
 
 TEST_F(EffectOfChange, RaisesWithAWholeWindowBetweenThemHaveTheirOwnEffects) {
