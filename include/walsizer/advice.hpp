@@ -1,8 +1,8 @@
-// Findings about the neighbours of max_wal_size: settings, storage and jobs that make checkpoints hurt, or that
-// more max_wal_size would not help. Facts in, findings out; a healthy server has none.
+// Findings about the neighbours of max_wal_size: settings, storage and jobs that make checkpoints hurt, or
+// that more max_wal_size would not help. Facts in, findings out; a healthy server has none.
 //
-// Every fact may be missing: the extension, a program that only sees counters, and one that only reads the log
-// know different things. A rule that lacks a fact stays silent.
+// Every fact may be missing: the extension, a program that only sees counters, and one that only reads the
+// log know different things. A rule that lacks a fact stays silent.
 #pragma once
 
 #include <optional>
@@ -33,8 +33,8 @@ struct Finding {
 // only their difference over the span is.
 struct Activity {
     Measures measures;
-    std::uint32_t windows = 0;
-    Bytes least_wal = 0;  // of one window
+    std::uint32_t windows = 0;  // whole ones; the rest is in the sums only
+    Bytes least_wal = 0;        // of one whole window
     Bytes most_wal = 0;
     std::int64_t buffers_written = 0;  // by checkpoints
     std::int64_t clean = -1;           // as in WindowRecord; -1 unknown
@@ -60,7 +60,8 @@ struct AdviceFacts {
     bool has_lz4 = false;                   // wal_compression = lz4 is possible (15 and later, if built so)
     std::optional<Micros> archive_timeout;  // 0: off
 
-    bool backend_writes_exact = false;  // as from pg_stat_io; else relation extension and bulk loads count, too
+    bool backend_writes_exact =
+        false;  // as from pg_stat_io; else relation extension and bulk loads count, too
     bool backend_fsyncs_exact = false;  // false: those of CREATE INDEX and the like count, too
     bool fpi_bytes_exact = false;       // false: whole pages are counted, an upper bound
 
@@ -82,7 +83,8 @@ struct AdviceFacts {
     ShortText (*time_text)(Timestamp) noexcept = nullptr;
 };
 
-// Fills lately and settled from the journal and the window that is open (nullptr: none is).
+// Fills lately and settled from the journal and the window that is open (nullptr: none is); `now` and
+// in_recovery are set before.
 void FillActivity(const Journal& journal, const WindowRecord* open, AdviceFacts& facts) noexcept;
 
 struct Findings {

@@ -33,6 +33,9 @@ struct Measures {
     Micros TimePerCheckpoint() const noexcept;  // -1 without a checkpoint
 };
 
+// A window that was cut short (restart, promotion), or is still open, is no measure of one.
+bool IsWhole(const WindowRecord& window) noexcept;
+
 // Windows that are taken together on each side, where there are as many; none begins or ends further from the
 // change than kRecentWindows.
 inline constexpr std::uint32_t kEffectWindows = 3;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "advice_rules.hpp"
+#include "known.hpp"
 
 namespace walsizer {
 
@@ -15,11 +16,6 @@ constexpr Rule kRules[] = {
     AdviseMinTooSmall,   AdviseOneOff,           AdvisePhantomWal,        AdviseLogCheckpoints,
 };
 static_assert(sizeof(kRules) / sizeof(kRules[0]) <= Findings::kMost);
-
-std::int64_t AddKnown(bool first, std::int64_t sum, std::int64_t value) noexcept {
-    if (value < 0 || (!first && sum < 0)) return -1;
-    return first ? value : sum + value;
-}
 
 }  // namespace
 
@@ -36,15 +32,16 @@ const char* Name(Severity severity) noexcept {
 }
 
 void Activity::Add(const WindowRecord& window) noexcept {
-    const bool first = windows == 0;
+    const bool first = !measures.recorded();
     measures.Add(window);
-    least_wal = first ? window.wal_bytes : std::min(least_wal, window.wal_bytes);
-    most_wal = std::max(most_wal, window.wal_bytes);
     buffers_written += window.buffers_written;
     clean = AddKnown(first, clean, window.clean);
     maxwritten = AddKnown(first, maxwritten, window.maxwritten);
     backend = AddKnown(first, backend, window.backend);
     backend_fsync = AddKnown(first, backend_fsync, window.backend_fsync);
+    if (!IsWhole(window)) return;
+    least_wal = windows == 0 ? window.wal_bytes : std::min(least_wal, window.wal_bytes);
+    most_wal = std::max(most_wal, window.wal_bytes);
     ++windows;
 }
 
@@ -60,7 +57,9 @@ void FillActivity(const Journal& journal, const WindowRecord* open, AdviceFacts&
         return 0;
     }();
     const auto add = [&](const WindowRecord& window) {
-        if (window.length <= 0) return;
+        if (window.length <= 0 || window.in_recovery != facts.in_recovery) return;
+        // From before a long stop of the server.
+        if (facts.now - window.end > 2 * kRecentWindows * window.length) return;
         facts.lately.Add(window);
         const bool quiet = window.checkpoints.wal_forced == 0 && window.checkpoints.stale == 0;
         if (quiet && (changed == 0 || window.start >= changed - kSecond)) facts.settled.Add(window);

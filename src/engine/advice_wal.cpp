@@ -113,7 +113,7 @@ void SuggestForHolder(const VolumeFacts& volume, Finding& row) noexcept {
 bool ExplainedByTimeout(const AdviceFacts& facts) noexcept {
     if (facts.archive_timeout.value_or(0) <= 0) return false;
     const Measures& lately = facts.lately.measures;
-    const std::int64_t switches = lately.length / *facts.archive_timeout + facts.lately.windows;
+    const std::int64_t switches = lately.length / *facts.archive_timeout + facts.lately.windows + 1;
     return lately.wal_bytes <= switches * facts.server.segment_size * 5 / 4;
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "effect_verdict.hpp"
+#include "known.hpp"
 
 namespace walsizer {
 
@@ -10,8 +11,7 @@ namespace {
 
 // A decision is made within a look of the window's end that led to it, and works some moments later.
 constexpr Micros kSlack = 2 * kSecond;
-// A window that was cut short (restart, promotion) is no measure of one.
-constexpr double kWhole = 0.9;
+constexpr double kWhole = 0.9;  // of checkpoint_timeout
 // Less of a window than this share before the decision in it says nothing.
 constexpr double kShortestPart = 0.2;
 // Fewer transactions than this have no typical size.
@@ -20,17 +20,8 @@ constexpr std::int64_t kFewTransactions = 100;
 constexpr double kLeastCoverage = 0.8;
 constexpr double kMostCoverage = 1.25;
 
-std::int64_t AddKnown(bool first, std::int64_t sum, std::int64_t value) noexcept {
-    if (value < 0 || (!first && sum < 0)) return -1;
-    return first ? value : sum + value;
-}
-
 bool IsApplied(const DecisionRecord& decision) noexcept {
     return decision.outcome == Outcome::kEffective && decision.new_size != decision.old_size;
-}
-
-bool IsWhole(const WindowRecord& window) noexcept {
-    return static_cast<double>(window.length) >= kWhole * static_cast<double>(window.timeout);
 }
 
 bool IsBefore(const WindowRecord& window, Timestamp at) noexcept {
@@ -122,6 +113,10 @@ Measures PartBefore(const DecisionRecord& decision, Micros timeout) noexcept {
 }
 
 }  // namespace
+
+bool IsWhole(const WindowRecord& window) noexcept {
+    return static_cast<double>(window.length) >= kWhole * static_cast<double>(window.timeout);
+}
 
 void Measures::Add(const WindowRecord& window) noexcept {
     const bool first = length == 0;

@@ -162,6 +162,40 @@ TEST_F(Advice, AShortTimeoutWhereEveryCycleIsHeavy) {
     EXPECT_EQ(Topics(), "");
 }
 
+// What has just begun is light in any case.
+TEST_F(Advice, AnOpenWindowCountsInTheSumsOnly) {
+    WindowRecord heavy = Usual();
+    heavy.wal_bytes = heavy.stat_bytes = 512 * kMiB;
+    heavy.fpi_bytes = 200 * kMiB;
+    Windows(12, heavy);
+    WindowRecord open = Usual();
+    open.length = 3 * kSecond;
+    open.start = facts.now;
+    open.end = facts.now += open.length;
+    open.wal_bytes = open.stat_bytes = open.fpi_bytes = 16 * kMiB;
+    FillActivity(rig.journal, &open, facts);
+    EXPECT_EQ(facts.lately.windows, 12U);
+    EXPECT_EQ(facts.lately.least_wal, 512 * kMiB);
+    EXPECT_EQ(facts.lately.measures.wal_bytes, 12 * 512 * kMiB + 16 * kMiB);
+    EXPECT_EQ(facts.lately.measures.length, kHour + 3 * kSecond);
+    Advise(facts, findings);
+    ASSERT_EQ(findings.count, 1U);
+    EXPECT_STREQ(findings.rows[0].topic, "checkpoint_timeout");
+}
+
+// Windows from before a promotion, or before the server stood still for days, are no evidence of today.
+TEST_F(Advice, OldWindowsAndThoseOfAStandbyDoNotCount) {
+    FillActivity(rig.journal, nullptr, facts);
+    EXPECT_EQ(facts.lately.windows, 12U);
+    facts.in_recovery = true;
+    FillActivity(rig.journal, nullptr, facts);
+    EXPECT_EQ(facts.lately.windows, 0U);
+    facts.in_recovery = false;
+    facts.now += 2 * kDay;
+    FillActivity(rig.journal, nullptr, facts);
+    EXPECT_EQ(facts.lately.windows, 0U);
+}
+
 TEST_F(Advice, AForcedCheckpointIsNotTheTimersFault) {
     WindowRecord heavy = Usual();
     heavy.wal_bytes = heavy.stat_bytes = kGiB;
