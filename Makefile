@@ -1,4 +1,4 @@
-# walsizer: engine (pure C++20), extension (PGXS), program. `make`, `make install`, `make unit`, `make cli-unit`.
+# walsizer: engine (pure C++20), extension (PGXS), program. `make`, `make install`, `make unit`, `make cli-unit`, `make simulate`.
 EXTENSION = walsizer
 MODULE_big = walsizer
 DATA = $(wildcard sql/walsizer--*.sql)
@@ -54,6 +54,7 @@ unit: build/unit/walsizer_unit
 -include $(UNIT_OBJECTS:.o=.d)
 
 include src/cli/program.mk
+include src/simulator/simulate.mk
 
 clean: clean-unit
 clean-unit:

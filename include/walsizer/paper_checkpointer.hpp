@@ -21,7 +21,7 @@ struct PageSet {
 
 // What the clients do, constant for a while.
 struct PaperLoad {
-    static constexpr unsigned kSets = 4;
+    static constexpr unsigned kSets = 6;
 
     double records = 0;                 // bytes/s of WAL that are not full-page images
     double image_size = 8 * kKiB + 32;  // bytes of WAL that one full-page image takes, compression included
@@ -38,9 +38,10 @@ enum class PaperEvent : std::uint8_t {
 
 struct PaperStep {
     PaperEvent event = PaperEvent::kNone;
-    Micros elapsed = 0;      // of the time given; what is left is to be given again
-    Bytes wal_bytes = 0;     // from the old redo point to the new one
-    Micros cycle_time = -1;  // the same in time
+    Micros elapsed = 0;        // of the time given; what is left is to be given again
+    Bytes wal_bytes = 0;       // from the old redo point to the new one
+    Micros cycle_time = -1;    // the same in time
+    double touched_pages = 0;  // pages of the sets that were changed in between: what the checkpoint writes
 };
 
 class PaperCheckpointer {
@@ -62,6 +63,9 @@ class PaperCheckpointer {
     // The checkpointer still writes: nothing starts before.
     void BusyUntil(Micros at) noexcept { busy_until_ = at; }
 
+    // The server crashed and is up again after `downtime`, with a checkpoint at the end of its recovery.
+    void Recovered(Micros downtime) noexcept;
+
     // Lives through `most` of `load`, or until the first event in it.
     PaperStep Advance(const PaperLoad& load, Micros most) noexcept;
 
@@ -73,6 +77,8 @@ class PaperCheckpointer {
     double WalIn(Micros time, const PaperLoad& load) const noexcept;
     // Bytes/s of WAL just now, images included.
     double Rate(const PaperLoad& load) const noexcept;
+    // How fast that falls while images fade, in bytes/s per second.
+    double Slowdown(const PaperLoad& load) const noexcept;
 
     Micros now() const noexcept { return now_; }
     Lsn redo() const noexcept { return redo_; }
@@ -82,7 +88,7 @@ class PaperCheckpointer {
     // Since the beginning.
     double record_bytes() const noexcept { return record_bytes_; }
     double image_bytes() const noexcept { return image_bytes_; }
-    // Pages changed since the redo point, and so to be written by the next checkpoint.
+    // Pages changed since the redo point.
     double TouchedPages() const noexcept;
 
   private:

@@ -68,6 +68,14 @@ double PaperCheckpointer::Rate(const PaperLoad& load) const noexcept {
     return load.records + pages * load.image_size;
 }
 
+double PaperCheckpointer::Slowdown(const PaperLoad& load) const noexcept {
+    double slowdown = 0;
+    for (unsigned i = 0; i < PaperLoad::kSets; ++i)
+        if (const PageSet& set = load.sets[i]; set.pages > 0)
+            slowdown += FirstTouchRate(set, touched_[i], 0) * load.image_size * set.touches / set.pages;
+    return slowdown;
+}
+
 Micros PaperCheckpointer::TimeFor(double bytes, const PaperLoad& load, Micros most) const noexcept {
     if (bytes <= 0) return 0;
     if (most <= 0 || WalIn(most, load) < bytes) return -1;
@@ -123,12 +131,20 @@ void PaperCheckpointer::Start(PaperEvent event, PaperStep& step) noexcept {
     const Lsn redo = position();
     step.wal_bytes = static_cast<Bytes>(redo - redo_);
     step.cycle_time = now_ - redo_at_;
+    step.touched_pages = TouchedPages();
     since_redo_ += static_cast<double>(kOwnRecords) - static_cast<double>(redo - redo_);
     record_bytes_ += static_cast<double>(kOwnRecords);
     redo_ = redo;
     redo_at_ = now_;
     std::fill(std::begin(touched_), std::end(touched_), 0.0);
     wanted_ = requested_ = false;
+}
+
+void PaperCheckpointer::Recovered(Micros downtime) noexcept {
+    now_ += downtime;
+    busy_until_ = now_;
+    PaperStep step;
+    Start(PaperEvent::kRequested, step);
 }
 
 PaperStep PaperCheckpointer::Advance(const PaperLoad& load, Micros most) noexcept {

@@ -99,7 +99,11 @@ TEST(PaperCheckpointer, ImagesFadeWithinACycleAndReturnWithTheNext) {
     load.sets[0] = {1000, 500};
     PaperCheckpointer paper(ServerSettings(), kStart, 0);
     EXPECT_NEAR(paper.Rate(load), 1000 + 500 * 8000, 1);
-    paper.Advance(load, 2 * kSecond);
+    const double before = paper.Rate(load);
+    const double slowdown = paper.Slowdown(load);
+    paper.Advance(load, 10 * kMillisecond);
+    EXPECT_NEAR((before - paper.Rate(load)) / 0.01 / slowdown, 1, 0.01);
+    paper.Advance(load, 1990 * kMillisecond);
     EXPECT_NEAR(paper.image_bytes(), 8000 * 1000 * (1 - std::exp(-1.0)), 1);
     paper.Advance(load, kMinute);
     EXPECT_NEAR(paper.image_bytes(), 8000 * 1000, 1);
