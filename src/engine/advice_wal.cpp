@@ -72,11 +72,10 @@ void SuggestForHolder(const VolumeFacts& volume, Finding& row) noexcept {
     switch (held.holder) {
         case Holder::kSlot:
             row.finding.Set(
-                "a replication slot keeps WAL that its consumer has not fetched: %s; drop the slot if the "
-                "consumer is "
-                "gone for good, else set a bound",
-                held.bounded ? "bounded by max_slot_wal_keep_size"
-                             : "without bound, until pg_wal's volume is full");
+                "a replication slot keeps WAL that its consumer has not fetched, %s: drop it if the consumer "
+                "is gone for good%s",
+                held.bounded ? "up to max_slot_wal_keep_size" : "until pg_wal's volume is full",
+                held.bounded ? "" : ", else set a bound");
             if (!held.bounded && bound > 0)
                 row.statement.Set("ALTER SYSTEM SET max_slot_wal_keep_size = '%s'",
                                   SettingText(bound).c_str());
@@ -183,10 +182,9 @@ void AdviseFullPageImages(const AdviceFacts& facts, Findings& findings) noexcept
     row.finding.Set(
         "most of WAL is full-page images, and they are written uncompressed although no checkpoint is forced "
         "any more");
-    row.evidence.Set(
-        "%s%.0f %% of %s of WAL were full-page images in windows without forced checkpoints (%s of them)",
-        facts.fpi_bytes_exact ? "" : "up to ", 100 * share, SizeText(settled.wal_bytes).c_str(),
-        ClockText(settled.length).c_str());
+    row.evidence.Set("full-page images were %s%.0f %% of %s of WAL in %s without forced checkpoints",
+                     facts.fpi_bytes_exact ? "" : "up to ", 100 * share, SizeText(settled.wal_bytes).c_str(),
+                     ClockText(settled.length).c_str());
     row.statement.Set("ALTER SYSTEM SET wal_compression = %s", facts.has_lz4 ? "'lz4'" : "on");
 }
 
