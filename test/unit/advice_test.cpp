@@ -373,10 +373,8 @@ TEST_F(Advice, FullPageImagesAboveHalfUncompressed) {
     window.fpi_bytes = 52 * kMiB;
     Windows(12, window);
     EXPECT_EQ(Topics(), "notice wal_compression");
-    EXPECT_EQ(
-        Evidence(),
-        "52 % of 1200 MB of WAL were full-page images in windows without forced checkpoints (1:00:00 of "
-        "them)");
+    EXPECT_EQ(Evidence(),
+              "full-page images were 52 % of 1200 MB of WAL in 1:00:00 without forced checkpoints");
     EXPECT_EQ(Statement(), "ALTER SYSTEM SET wal_compression = 'lz4'");
     facts.has_lz4 = false;
     EXPECT_EQ(Statement(), "ALTER SYSTEM SET wal_compression = on");
@@ -393,7 +391,7 @@ TEST_F(Advice, AnUpperBoundOfImagesNeedsMore) {
     window.fpi_bytes = 62 * kMiB;
     Windows(12, window);
     EXPECT_EQ(Topics(), "notice wal_compression");
-    EXPECT_EQ(Evidence().substr(0, 10), "up to 62 %");
+    EXPECT_NE(Evidence().find("were up to 62 % of"), std::string::npos);
 }
 
 // First come rarer checkpoints: images of forced ones, and those before the last raise, say nothing.
