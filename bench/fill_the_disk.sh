@@ -42,7 +42,7 @@ run() {
     sleep 0.2
   done
   wait "$load" 2>/dev/null
-  tps=$(sed -n 's/^tps = \([0-9]*\).*/\1/p' "$work/pgbench.out" | tail -n 1)
+  tps=$(pgbench_tps "$work/pgbench.out")
   largest=$(megabytes max_wal_size 2>/dev/null) || state=dead
   panic=$(grep -m 1 -o 'PANIC:.*' "$data.log")
   printf '  %-9s %-6s %6s %9s MB %9s MB  %s\n' "$1" "$state" "${tps:--}" "$least" "${largest:--}" "${panic:--}" |

@@ -26,7 +26,8 @@ contender fixed "max_wal_size = ${right_size}MB"
 contender reactive "$start" "$preload" "walsizer.anticipate = off"
 contender anticipate "$start" "$preload"
 if [[ -e $work/pg_walsizer.so ]]; then
-  contender pg_walsizer "$start" "shared_preload_libraries = '$work/pg_walsizer'"
+  cp "$work/pg_walsizer.so" "$work$("$PG_CONFIG" --pkglibdir)/" || exit # its worker is looked up there
+  contender pg_walsizer "$start" "shared_preload_libraries = 'pg_walsizer'"
 fi
 
 compared=(fixed anticipate)

@@ -199,6 +199,7 @@ make_workdir() {
 
 # The server's processes run from copies of its programs below $work: that tells ours from all others.
 # our_processes [PROGRAM]
+# shellcheck disable=SC2120
 our_processes() { find /proc/[0-9]*/exe -maxdepth 0 -lname "${1:-$work/*}" 2>/dev/null | cut -d / -f 3; }
 
 end_our_processes() {

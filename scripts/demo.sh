@@ -150,10 +150,9 @@ run() {
   fi
   child=
   end=$(query -c "SELECT pg_current_wal_insert_lsn()")
-  transactions=$(sed -n 's/^number of transactions actually processed: \([0-9]*\).*/\1/p' "$result")
+  transactions=$(pgbench_transactions "$result")
   ((transactions > 0)) || die "pgbench ran no transaction"
-  # 13 gives two such lines, the second one without the time for connecting; later versions that one only.
-  tps[$name]=$(sed -n 's/^tps = \([0-9]*\).*/\1/p' "$result" | tail -n 1)
+  tps[$name]=$(pgbench_tps "$result")
   forced[$name]=$(forced_so_far)
   wal_per_xact[$name]=$(query -c "SELECT round(pg_wal_lsn_diff('$end', '$start') / $transactions)")
   final_size[$name]=$(query -c "SELECT pg_size_bytes(current_setting('max_wal_size')) >> 20")

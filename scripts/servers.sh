@@ -70,6 +70,11 @@ stop_cluster() { pg_ctl -D "$1" -m "${2:-fast}" -w -t 60 stop >/dev/null; }
 
 query() { psql -XqAt -v ON_ERROR_STOP=1 "$@"; }
 
+# What pgbench reports at its end, from a file with its output
+pgbench_transactions() { sed -n 's/^number of transactions actually processed: \([0-9]*\).*/\1/p' "$1"; }
+# 13 gives two such lines, the second one without the time for connecting; later versions that one only.
+pgbench_tps() { sed -n 's/^tps = \([0-9]*\).*/\1/p' "$1" | tail -n 1; }
+
 # wait_for_walsizer STATE
 wait_for_walsizer() {
   local deadline=$((SECONDS + 20)) wanted=$1 state

@@ -38,10 +38,9 @@ run_load() {
     die "pgbench failed"
   }
   wal=$(calculate %.0f "$(insert_lsn) - $lsn")
-  transactions=$(sed -n 's/^number of transactions actually processed: \([0-9]*\).*/\1/p' "$work/pgbench.out")
+  transactions=$(pgbench_transactions "$work/pgbench.out")
   ((transactions > 0)) || die "pgbench ran no transaction"
-  # 13 gives two such lines, the second one without the time for connecting; later versions that one only.
-  tps=$(sed -n 's/^tps = \([0-9.]*\).*/\1/p' "$work/pgbench.out" | tail -n 1)
+  tps=$(pgbench_tps "$work/pgbench.out")
 }
 
 # Milliseconds of p50, p99, p99.9 and the longest transaction, exact: pgbench logs each one in microseconds.
