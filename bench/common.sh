@@ -18,6 +18,7 @@ name=${0##*/}
 readonly name=${name%.sh}
 results=$work/results # meaningful in the inner run
 arguments=("$@")
+told=() # those that matter to a reader of the results
 
 # ---- Parameters ------------------------------------------------------------------------------------------
 
@@ -63,7 +64,7 @@ parse_options() {
   for parameter in "${parameters[@]}"; do p[$parameter]=${values[$parameter]}; done
   while (($#)); do
     case $1 in
-    --quick | --smoke) ;;
+    --quick | --smoke) told+=("$1") ;;
     --check) check=1 ;;
     --keep) keep=1 ;;
     -h | --help) usage && exit ;;
@@ -76,6 +77,7 @@ parse_options() {
       [[ $1 == --* && -n ${full[$parameter]:-} ]] || die "what is $1? Try --help"
       [[ ! ${full[$parameter]} =~ ^[0-9]+$ || ${2:-} =~ ^[0-9]+$ ]] || die "$1 wants a number"
       p[$parameter]=${2:?$1 wants a value}
+      told+=("$1" "$2")
       shift
       ;;
     esac
@@ -124,7 +126,7 @@ tell_machine() {
     say "$(cores) cores, $(awk '/^MemTotal/ {printf "%.0f", $2 / 1048576}' /proc/meminfo) GB of RAM, Linux $(uname -r | cut -d . -f 1-2)"
     say "$("$bin/postgres" --version), walsizer $(sed -n "s/^default_version = '\(.*\)'/\1/p" "$top/walsizer.control")"
     if [[ -n ${p[iops]:-} ]]; then tell_storage; fi
-    say "$self ${arguments[*]}"
+    say "$self ${told[*]}"
   } | tee "$results/machine.txt"
 }
 
