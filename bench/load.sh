@@ -7,11 +7,11 @@
 # shellcheck source-path=SCRIPTDIR source=common.sh
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh" || exit
 
-parameter scale 800 50 2 "pgbench's scale: 15 MB of data each"
-parameter rows 15000000 1000000 20000 "rows of the COPY, 230 bytes each"
+parameter scale 800 20 2 "pgbench's scale: 15 MB of data each"
+parameter rows 15000000 400000 20000 "rows of the COPY, 230 bytes each"
 parameter buffers 1024 256 32 "shared_buffers, MB"
 parameter timeout 300 300 30 "checkpoint_timeout, s"
-parameter start 1024 256 64 "max_wal_size to start with, MB"
+parameter start 1024 128 64 "max_wal_size to start with, MB"
 parameter rounds 3 1 1 "each contender loads twice that often, in turn"
 parameter iops 2000 2000 0 "writes per second of the storage; 0: as it is"
 parameter fixed 0 0 1024 "the right fixed size, MB; 0: measure it"
