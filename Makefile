@@ -33,6 +33,15 @@ include $(PGXS)
 
 src/extension/module.o: walsizer.control
 
+# Compiles, and no more, what a server built with --enable-cassert would make of the extension: the Assert()s in
+# the headers' macros and inline functions, which other servers' headers leave out. (-DUSE_ASSERT_CHECKING does not
+# make the server itself check anything.)
+ASSERTIONS = $(patsubst src/extension/%.cpp,assertions-%,$(wildcard src/extension/*.cpp))
+assertions: $(ASSERTIONS)
+$(ASSERTIONS): assertions-%: src/extension/%.cpp
+	$(CXX) $(CXXFLAGS) $(CPPFLAGS) -DUSE_ASSERT_CHECKING -fsyntax-only $<
+.PHONY: assertions $(ASSERTIONS)
+
 # The engine's tests: no server header is on the include path, which proves that the engine is pure.
 UNIT_FLAGS = $(STANDARD) -Wall -Wextra -Werror -g1 -Iinclude -Isrc
 # The engine is optimised as far as sanitizers like it; the tests themselves are compiled once for every run.

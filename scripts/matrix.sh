@@ -31,6 +31,8 @@ END
 # Which Debian has which server. PostgreSQL 14 and 16 are in no Debian release. 19 is in experimental, which
 # is an addition to sid.
 declare -A suites=([13]=bullseye [15]=bookworm [17]=trixie [18]=sid [19]=sid)
+# Beside which server there is an older one to run pg_upgrade from, and whose Debian has it.
+declare -A older=([17]=bookworm:15)
 
 # A hung test must not eat the time of the other versions. Several times what they take on two slow cores.
 readonly build_limit=30m
@@ -64,9 +66,10 @@ begin_chroots
 # ---- Chroots ---------------------------------------------------------------------------------------------
 
 declare -A untested=() # the reason, by version
-wanted_packages=$(bash "$top/scripts/test.sh" --packages) || exit
+test_packages=$(bash "$top/scripts/test.sh" --packages) || exit
 
-is_ready() { [[ $(cat "$chroots/$1/etc/walsizer-packages" 2>/dev/null) == "$wanted_packages" ]]; }
+wanted_packages() { echo "$test_packages${older[$1]:+ older:${older[$1]}}"; }
+is_ready() { [[ $(cat "$chroots/$1/etc/walsizer-packages" 2>/dev/null) == "$(wanted_packages "$1")" ]]; }
 
 finish_build() {
   local version=$1
@@ -96,7 +99,7 @@ build_chroots() {
     say "PostgreSQL $version: making the chroot $chroots/$version (Debian ${suites[$version]})"
     job "$version" "$chroots/$version.build.log" "$build_limit" \
       "$top/scripts/matrix/chroot.sh" build "$version" "$chroots/$version" "${suites[$version]}" "$mirror" \
-      "$wanted_packages"
+      "$(wanted_packages "$version")"
   done
   for version in "${!jobs[@]}"; do finish_build "$version"; done
 }

@@ -13,8 +13,9 @@ and runs the tests against temporary servers. Needs root, or a user with sudo if
 It touches no PostgreSQL cluster and no PostgreSQL file of this machine.
 
   KIND      unit (engine), cli (the program), regress (pg_regress), pgtap (SQL contract), tap (whole servers),
-            bench (that the benchmarks still run, not what they measure), long (the proofs that take minutes,
-            test/t/long); default: all but bench and long
+            upgrade (pg_upgrade from an older server that is installed here too, with its headers), bench (that the
+            benchmarks still run, not what they measure), long (the proofs that take minutes, test/t/long);
+            default: all but bench and long
   --long    bench and long, too
   --keep    keep the private directory with its logs
   --packages  only tell which Debian packages it needs; those with a "?" only where all of them are to be had
@@ -38,11 +39,11 @@ for argument; do
   --long) long=(bench long) ;;
   --keep) keep=1 ;;
   -h | --help) usage && exit ;;
-  unit | cli | regress | pgtap | tap | bench | long) kinds+=("$argument") ;;
+  unit | cli | regress | pgtap | tap | upgrade | bench | long) kinds+=("$argument") ;;
   *) usage >&2 && die "what is $argument?" ;;
   esac
 done
-((${#kinds[@]})) || kinds=(unit cli regress pgtap tap)
+((${#kinds[@]})) || kinds=(unit cli regress pgtap tap upgrade)
 kinds+=("${long[@]}")
 
 # What stops us before the result is a failure too, and readers of the last line should see one.
@@ -92,6 +93,12 @@ failure() {
   say "FAILED: $1"
 }
 
+# skip WHY: this kind cannot be tested here
+skip() {
+  say "   SKIPPED: $1"
+  skipped=1
+}
+
 # results STATUS LOG PASS_PATTERN FAIL_PATTERN: adds a run's result up, and tells whether all is well. A run
 # that broke off counts as one failure at least.
 results() {
@@ -114,6 +121,17 @@ build() { # DIRECTORY COMPILER MAKE_ARGUMENT...
     failure "make ${*:3}"
     tail -n 40 "$logs/build-$2" | show
     return 1
+  fi
+}
+
+# With the server's assertions in its headers: what a server built with --enable-cassert would compile.
+check_assertions() {
+  step "compiles with the headers' assertions"
+  if logged_make assertions assertions; then
+    say "ok ($((SECONDS - began)) s)"
+  else
+    failure "make assertions"
+    tail -n 20 "$logs/assertions" | show
   fi
 }
 
@@ -160,7 +178,7 @@ run_unit() {
 run_cli() {
   heading "The program: GoogleTest, and runs of it, both with sanitizers"
   if [[ -n $WALSIZER_LACKING ]]; then
-    say "   SKIPPED: this system has no package $WALSIZER_LACKING, without which the program is not built"
+    skip "this system has no package $WALSIZER_LACKING, without which the program is not built"
     return
   fi
   google_test cli-unit
@@ -283,6 +301,40 @@ run_bench() {
   done
 }
 
+# The newest server older than this one that is installed with its headers.
+older_pg_config() {
+  local major
+  for ((major = pg_major - 1; major >= oldest_major; major--)); do
+    [[ -e $("/usr/lib/postgresql/$major/bin/pg_config" --includedir-server 2>/dev/null)/postgres.h ]] || continue
+    echo "/usr/lib/postgresql/$major/bin/pg_config"
+    return
+  done
+  return 1
+}
+
+run_upgrade() {
+  local older pg_major
+  pg_major=$("$PG_CONFIG" --version | sed -n 's/^PostgreSQL \([0-9]*\).*/\1/p')
+  heading "pg_upgrade from an older server, walsizer preloaded on both sides"
+  if ! older=$(older_pg_config); then
+    skip "no older server is installed here with its headers"
+    return
+  fi
+  step "walsizer for $("$older" --version)"
+  cp -r "$top" "$work/older"
+  if (PG_CONFIG=$older temporary_installation) &&
+    logged build-older make -C "$work/older" clean install PG_CONFIG="$older" WERROR=1 DESTDIR="$work" \
+      "-j$(cores)"; then
+    say "ok ($((SECONDS - began)) s)"
+  else
+    failure "no walsizer for the older server"
+    tail -n 20 "$logs/build-older" | show
+    return
+  fi
+  export WALSIZER_OLDER=$work${older%/bin/pg_config}
+  run_prove 1 test/upgrade/*.pl
+}
+
 run_long() {
   heading "TAP: the proofs that take minutes, one at a time"
   run_prove 1 test/t/long/*.pl
@@ -303,16 +355,16 @@ heading "Build: warnings are errors"
 cp -r "$work/src" "$work/clang"
 build "$work/clang" clang CC=clang CXX=clang++
 build "$work/src" gcc CC=gcc CXX=g++ && install_walsizer && built=1
+check_assertions
 
 for kind in "${kinds[@]}"; do
-  before=("$passed" "$failed") since=$SECONDS
+  before=("$passed" "$failed") since=$SECONDS skipped=0
   if [[ $kind != unit && -z ${built:-} ]]; then
     heading "$kind"
     failure "not run, the build failed"
   else
     "run_$kind"
-    ((passed + failed > before[0] + before[1])) || [[ $kind == cli && -n $WALSIZER_LACKING ]] ||
-      failure "no test ran"
+    ((skipped || passed + failed > before[0] + before[1])) || failure "no test ran"
   fi
   say "$kind: $((passed - before[0])) passed, $((failed - before[1])) failed ($((SECONDS - since)) s)"
 done

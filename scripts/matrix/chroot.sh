@@ -5,7 +5,8 @@
 # The part of matrix.sh that works inside one Debian chroot, in namespaces of its own.
 #
 #   build  make the chroot with the server and the test tools, as scripts/test.sh --packages names them: "-N-"
-#          stands for the version, "?" marks those that are wanted where Debian has all of them
+#          stands for the version, "?" marks those that are wanted where Debian has all of them;
+#          older:SUITE:VERSION is one more server, for pg_upgrade
 #   run    unpack the tree and run its scripts/test.sh, as an ordinary user without a way to become root
 set -euo pipefail
 
@@ -19,7 +20,7 @@ readonly user=tester
 # ---- build -----------------------------------------------------------------------------------------------
 
 build() { # build SUITE MIRROR PACKAGES
-  local release=() package tools=() optional=() stamp=/etc/walsizer-packages
+  local release=() package tools=() optional=() older='' stamp=/etc/walsizer-packages
   [[ $(cat "$root$stamp" 2>/dev/null) != "$3" ]] || return 0 # another run has built it
   begin_build
   debian "$1" "$2"
@@ -36,6 +37,7 @@ build() { # build SUITE MIRROR PACKAGES
   for package in $3; do
     case $package in
     *-N-*) ;;
+    older:*) older=${package#older:} ;;
     \?*) optional+=("${package#?}") ;;
     *) tools+=("$package") ;;
     esac
@@ -43,10 +45,22 @@ build() { # build SUITE MIRROR PACKAGES
   install "${tools[@]}"
   if is_offered "${optional[@]}"; then install "${optional[@]}"; fi
   install_pgtap
+  [[ -z $older ]] || install_older "$2" "${older%:*}" "${older#*:}"
   apt clean
   echo "$3" >"$root$stamp"
   in_chroot useradd --create-home --shell /bin/bash "$user"
   finish_build
+}
+
+# install_older MIRROR SUITE VERSION: the server of an older Debian, for pg_upgrade. Its headers alone: with them
+# comes a whole compiler of that Debian.
+install_older() {
+  local package=postgresql-server-dev-$3
+  echo "deb $1 $2 main" >"$root/etc/apt/sources.list.d/older.list"
+  apt update
+  install "postgresql-$3"
+  in_chroot sh -c "cd /tmp && apt-get -o APT::Sandbox::User=root download $package &&
+    dpkg-deb --extract ./${package}_*.deb / && rm ./${package}_*.deb"
 }
 
 is_offered() { # is_offered PACKAGE...: all of them

@@ -79,7 +79,8 @@ END
 
 An initialised, not yet started server. $settings is a hash of postgresql.conf settings over the defaults below; the
 special key shared_preload_libraries defaults to walsizer (use an empty string for a plain server). Options: fsync => 1
-for tests about real disks, from_backup => [ $node, $name ] for a copy of another server's cold backup.
+for tests about real disks, from_backup => [ $node, $name ] for a copy of another server's cold backup, install_path =>
+$dir for another server version (from 14 on), extra => [ ... ] for initdb.
 
 =cut
 
@@ -107,7 +108,7 @@ sub new_node
 		fsync                        => $option{fsync} ? 'on' : 'off',
 		%{ $settings // {} });
 
-	my $node = PostgreSQL::Test::Cluster->new($name);
+	my $node = PostgreSQL::Test::Cluster->new($name, $option{install_path} ? (install_path => $option{install_path}) : ());
 	push @nodes, $node;
 	# The server appends to its log, and an earlier run may have left one: it would be counted, too.
 	unlink $node->logfile;
@@ -117,7 +118,7 @@ sub new_node
 	}
 	else
 	{
-		$node->init;
+		$node->init(extra => $option{extra});
 	}
 	$node->append_conf('postgresql.conf',
 		join('', map { "$_ = '$conf{$_}'\n" } sort keys %conf));
