@@ -12,9 +12,10 @@ Usage: scripts/matrix.sh [--long | --build] [VERSION...]
 
 Tests walsizer on PostgreSQL 13, 17, 18 and 19, or on the versions named (15 as well). For each it makes a
 Debian chroot with that server and the test tools, copies the tree into it and runs scripts/test.sh there as
-an ordinary user. A chroot is kept for the next time, until scripts/test.sh needs other packages; remove its
-directory to have it made anew, with the newest ones. Needs Debian, root (or sudo), and the right to mount. Nothing of this machine's own
-PostgreSQL is used.
+an ordinary user; where two versions come from the same Debian, what does not depend on the server only on
+the first. A chroot is kept for the next time, until scripts/test.sh needs other packages; remove its
+directory to have it made anew, with the newest ones. Needs Debian, root (or sudo), and the right to mount.
+Nothing of this machine's own PostgreSQL is used.
 
   --long    test.sh --long: also the proofs that take minutes
   --build   make the chroots and test nothing
@@ -107,14 +108,18 @@ build_chroots() {
 # ---- Tests -----------------------------------------------------------------------------------------------
 
 passed=0 failed=0 tested=0
+# Debians whose compilers have built and run the engine and the program, which know nothing of the server.
+declare -A compilers_seen=()
 
 # test.sh says "KIND: N passed, N failed" for each kind, and the sum without a KIND at its end.
 result_lines() { sed -nE "s/^($1[0-9]+ passed, [0-9]+ failed)( .*)?\$/\\1/p" "$2"; }
 
 test_version() {
-  local version=$1 log=$scratch/$1.log kept=$chroots/$1.run.log status line began=$SECONDS
-  job "$version" "$log" "$test_limit" \
-    "$top/scripts/matrix/chroot.sh" run "$version" "$chroots/$version" "$scratch/tree.tar" "${long[@]}"
+  local version=$1 log=$scratch/$1.log kept=$chroots/$1.run.log status line began=$SECONDS kinds=()
+  [[ -z ${compilers_seen[${suites[$version]}]:-} ]] || kinds=(--server-only)
+  compilers_seen[${suites[$version]}]=1
+  job "$version" "$log" "$test_limit" "$top/scripts/matrix/chroot.sh" run "$version" "$chroots/$version" \
+    "$scratch/tree.tar" "${long[@]}" "${kinds[@]}"
   end_job "$version"
   status=$?
   cp "$log" "$kept" # another run may have this chroot by now, and write there too

@@ -17,6 +17,7 @@ It touches no PostgreSQL cluster and no PostgreSQL file of this machine.
             benchmarks still run, not what they measure), long (the proofs that take minutes, test/t/long);
             default: all but bench and long
   --long    bench and long, too
+  --server-only  only what depends on the server: regress, pgtap, tap, upgrade
   --keep    keep the private directory with its logs
   --packages  only tell which Debian packages it needs; those with a "?" only where all of them are to be had
 
@@ -37,6 +38,7 @@ for argument; do
   case $argument in
   --packages) say "${packages[*]} ${program_packages[*]/#/?}" && exit ;;
   --long) long=(bench long) ;;
+  --server-only) kinds+=(regress pgtap tap upgrade) ;;
   --keep) keep=1 ;;
   -h | --help) usage && exit ;;
   unit | cli | regress | pgtap | tap | upgrade | bench | long) kinds+=("$argument") ;;
@@ -323,7 +325,8 @@ run_upgrade() {
   step "walsizer for $("$older" --version)"
   cp -r "$top" "$work/older"
   if (PG_CONFIG=$older temporary_installation) &&
-    logged build-older make -C "$work/older" clean install PG_CONFIG="$older" WERROR=1 DESTDIR="$work" \
+    logged clean-older make -C "$work/older" clean PG_CONFIG="$older" &&
+    logged build-older make -C "$work/older" install PG_CONFIG="$older" WERROR=1 DESTDIR="$work" \
       "-j$(cores)"; then
     say "ok ($((SECONDS - began)) s)"
   else
