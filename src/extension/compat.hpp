@@ -166,7 +166,7 @@ static inline void walsizer_read_wal_statistics(walsizer::WalStatistics* wal) {
 inline constexpr bool walsizer_backend_writes_are_exact = PG_VERSION_NUM >= 160000;
 inline constexpr bool walsizer_backend_fsyncs_are_exact = PG_VERSION_NUM < 170000;
 #if PG_VERSION_NUM >= 160000
-static inline walsizer::Bytes walsizer_backend_io(const PgStat_IO* io, IOOp operation) {
+static inline int64 walsizer_backend_io(const PgStat_IO* io, IOOp operation) {
     return io->stats[B_BACKEND].counts[IOOBJECT_RELATION][IOCONTEXT_NORMAL][operation] +
            io->stats[B_BG_WORKER].counts[IOOBJECT_RELATION][IOCONTEXT_NORMAL][operation];
 }

@@ -33,7 +33,15 @@ sub finding
 }
 
 # Nothing is to be raised here: the conditions are to stay.
-my $node = start_node(new_node('main', { 'walsizer.enable' => 'off' }));
+chomp(my $libraries = `pg_config --pkglibdir`);
+my $counts_statements = -e "$libraries/pg_stat_statements.so";
+my $node = start_node(
+	new_node(
+		'main',
+		{
+			'walsizer.enable'          => 'off',
+			'shared_preload_libraries' => $counts_statements ? 'pg_stat_statements, walsizer' : 'walsizer'
+		}));
 is(topics($node), '', 'a fresh, healthy server hears nothing');
 
 subtest 'settings' => sub {
@@ -60,6 +68,14 @@ subtest 'checkpoints on request, and segments switched nearly empty' => sub {
 	my $load = start_load($node, "SELECT pg_logical_emit_message(false, 'tick', 'tock');\nCHECKPOINT;\n\\sleep 1 s\n", -T => 60);
 	my $requests = finding($node, 'requested_checkpoints');
 	like($requests->{evidence}, qr/^\d+ of \d+ checkpoints in the last 0:\d\d were requested and not due by WAL/, 'evidence');
+	SKIP:
+	{
+		skip 'no pg_stat_statements', 3 if !$counts_statements;
+		unlike($requests->{evidence}, qr/pg_stat_statements/, 'which statement it was is not known without the extension');
+		value($node, 'CREATE EXTENSION pg_stat_statements');
+		like(finding($node, 'requested_checkpoints')->{evidence}, qr/; pg_stat_statements counts \d+ CHECKPOINT/, 'and with it it is named');
+		value($node, 'DROP EXTENSION pg_stat_statements');
+	}
 	SKIP:
 	{
 		skip 'PostgreSQL 13 has no WAL statistics', 2 if $node->pg_version < 14;

@@ -2,7 +2,7 @@
 # Copyright (c) 2026, the walsizer authors. PostgreSQL License, see LICENSE.
 
 # The same load at a far too small max_wal_size, first only watched, then tuned: effect() tells the difference, and its
-# figures are those of the server log.
+# figures are those of the server log. advice() then names what is left to do.
 #
 # About 4 minutes and 3 GB.
 
@@ -34,6 +34,17 @@ my $effect = eventually(
 		$e->{verdict} !~ /^too early/ && $e;
 	},
 	6 * TIMEOUT);
+
+# Under this load, with windows as short as these, most of WAL is full-page images for good.
+SKIP:
+{
+	skip 'PostgreSQL 13 has no WAL statistics', 2 if $node->pg_version < 14;
+	my $finding = soon(sub { row($node, q{SELECT * FROM walsizer.advice() WHERE topic = 'wal_compression'}) }, 6 * TIMEOUT);
+	like($finding->{evidence}, qr/^full-page images were .* without forced checkpoints$/, 'advice() knows what remains');
+	value($node, $finding->{statement});
+	$node->reload;
+	ok(soon(sub { !row($node, q{SELECT * FROM walsizer.advice() WHERE topic = 'wal_compression'}) }), 'and is silent when its statement was run');
+}
 stop_load($load);
 note("$_->{id} $_->{old_size} -> $_->{new_size}: $_->{verdict}") foreach rows($node, 'SELECT * FROM walsizer.effect()');
 
@@ -46,7 +57,7 @@ foreach my $side (qw(before after))
 }
 cmp_ok($effect->{forced_before}, '>=', 3, 'forced before');
 is($effect->{forced_after}, 0, 'none after');
-cmp_ok($effect->{wal_per_xid_after}, '<', 0.8 * $effect->{wal_per_xid_before}, 'WAL per transaction fell');
+cmp_ok($effect->{wal_per_xid_after}, '<', 0.9 * $effect->{wal_per_xid_before}, 'WAL per transaction fell');
 cmp_ok($effect->{write_time_after}, '>', 10_000, 'checkpoints are spread over the timeout');
 
 done_testing();
