@@ -25,7 +25,8 @@ const char* Name(Action action) {
 }
 
 const char* Name(Severity severity) {
-    return severity == Severity::kWarning ? "warning" : "info";
+    static constexpr const char* kNames[] = {"info", "notice", "warning"};
+    return kNames[static_cast<std::size_t>(severity)];
 }
 
 std::string PrintTimeOfDay(const Instant& instant) {
@@ -45,7 +46,7 @@ std::string Print(const Instant& instant) {
 bool ServerAdvice::HasFinding() const {
     return recommendation.action == Action::kRaise ||
            std::any_of(findings.begin(), findings.end(),
-                       [](const Finding& finding) { return finding.severity == Severity::kWarning; });
+                       [](const Finding& finding) { return finding.severity != Severity::kInfo; });
 }
 
 bool Advice::HasFinding() const {

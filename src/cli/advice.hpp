@@ -118,7 +118,11 @@ struct Recommendation {
     std::vector<ConfigLine> lines;
 };
 
-enum class Severity : std::uint8_t { kInfo, kWarning };
+enum class Severity : std::uint8_t {
+    kInfo,     // worth knowing; may be meant so
+    kNotice,   // costs something every day
+    kWarning,  // hurts now, or will
+};
 const char* Name(Severity severity);
 
 struct Finding {

@@ -147,8 +147,8 @@ class Page {
                  style_.Yellow(fmt::format("max_wal_size = {} (from {})", SizeSetting(recommendation.size),
                                            SizeSetting(server.settings.max_wal_size.value))));
         else
-            Item("Recommended", style_.Green(recommendation.action == Action::kKeep ? "no change"
-                                                                                    : "not applicable"));
+            Item("Recommended",
+                 style_.Green(recommendation.action == Action::kKeep ? "no change" : "not applicable"));
         if (!recommendation.reason.empty()) Item("", recommendation.reason);
         if (!recommendation.limits.empty()) Item("", recommendation.limits);
         if (recommendation.lines.empty()) return;
@@ -184,7 +184,7 @@ class Page {
         text_ += style_.Bold("Findings") + "\n";
         for (const Finding& finding : server.findings) {
             const bool warning = finding.severity == Severity::kWarning;
-            const std::string label = fmt::format("  {:<8} ", warning ? "warning" : "note");
+            const std::string label = fmt::format("  {:<8} ", Name(finding.severity));
             text_ += (warning ? style_.Yellow(label) : style_.Faint(label)) +
                      Wrapped(finding.message, label.size(), label.size()) + "\n";
             if (!finding.hint.empty()) text_ += Wrapped(finding.hint, label.size()) + "\n";

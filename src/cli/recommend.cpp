@@ -27,13 +27,7 @@ LimitFacts FactsOf(const ServerAdvice& advice, const Evidence& evidence, const C
     facts.settings.max = options.max.value_or(kLargestMaxWalSize);
     facts.settings.max_recovery_time = options.max_recovery_time;
     facts.recovery = ModelOf(advice, options);
-    if (options.disk_free) {
-        facts.volume.known = true;
-        facts.volume.free = *options.disk_free;
-        // A volume is at least as large as what is free on it.
-        facts.volume.size = std::max(options.wal_volume.value_or(0), *options.disk_free);
-        facts.volume.wal_dir_size = evidence.wal_dir_size;
-    }
+    facts.volume = VolumeOf(evidence, options);
     return facts;
 }
 
@@ -45,11 +39,12 @@ std::string LimitsInWords(const LimitFacts& facts, const Ceiling& ceiling, const
             SizeForPeople(static_cast<double>(facts.recovery.SizeWithin(options.max_recovery_time))),
             TimeSetting(options.max_recovery_time), SizeForPeople(facts.recovery.rate),
             Name(facts.recovery.source));
-    if (options.disk_free)
-        text += fmt::format("Disk ceiling {}: {} free, {} of it reserved. ",
+    if (facts.volume.known)
+        text += fmt::format("Disk ceiling {}: {} free, {} of it reserved{}. ",
                             SizeForPeople(static_cast<double>(DiskCeiling(facts))),
-                            SizeForPeople(static_cast<double>(*options.disk_free)),
-                            SizeForPeople(static_cast<double>(DiskReserve(facts.settings, facts.volume))));
+                            SizeForPeople(static_cast<double>(facts.volume.free)),
+                            SizeForPeople(static_cast<double>(DiskReserve(facts.settings, facts.volume))),
+                            options.disk_free ? "" : ", if pg_wal is alone on its volume");
     else
         text += "Disk ceiling unknown: --disk-free and --wal-volume tell it. ";
     if (options.max && ceiling.governs == Limit::kMax)
@@ -187,6 +182,19 @@ class Judgement {
 };
 
 }  // namespace
+
+VolumeFacts VolumeOf(const Evidence& evidence, const CeilingOptions& options) {
+    VolumeFacts volume;
+    if (!options.disk_free && !options.wal_volume) return volume;
+    volume.known = true;
+    volume.wal_dir_size = evidence.wal_dir_size;
+    volume.held = evidence.held;
+    const Bytes rest = options.wal_volume.value_or(0) - evidence.wal_dir_size;
+    volume.free = options.disk_free.value_or(std::max<Bytes>(rest, 0));
+    // A volume is at least as large as what is free on it.
+    volume.size = std::max(options.wal_volume.value_or(0), volume.free);
+    return volume;
+}
 
 void Recommend(ServerAdvice& advice, const Evidence& evidence, const CeilingOptions& options) {
     Judgement(advice, evidence, options);

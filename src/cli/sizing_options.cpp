@@ -1,5 +1,6 @@
 #include "cli/sizing_options.hpp"
 
+#include <CLI/CLI.hpp>
 #include <functional>
 #include <string>
 

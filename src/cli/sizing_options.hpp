@@ -1,11 +1,14 @@
 // Options that say what cannot be seen: settings that a log does not show, ceilings that SQL does not show.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <optional>
 
 #include "cli/advice.hpp"
 #include "walsizer/units.hpp"
+
+namespace CLI {
+class App;
+}
 
 namespace walsizer::cli {
 

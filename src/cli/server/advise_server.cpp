@@ -3,26 +3,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <ctime>
 
 #include "cli/quantity.hpp"
 #include "cli/recommend.hpp"
+#include "cli/server/local_time.hpp"
+#include "cli/server/neighbours.hpp"
 #include "cli/server/server_traces.hpp"
 #include "walsizer/sizing.hpp"
 
 namespace walsizer::cli {
 
 namespace {
-
-constexpr std::int64_t kEpochOffset = 946684800;  // 2000-01-01 in Unix time
-
-// As the clock on the wall of whoever runs the program.
-Instant LocalInstant(Timestamp at) {
-    const std::time_t unix_time = at / kSecond + kEpochOffset;
-    std::tm local = {};
-    localtime_r(&unix_time, &local);
-    return {at, static_cast<std::int32_t>(local.tm_gmtoff), true};
-}
 
 SettingsInForce SettingsOf(const Observation& seen, const ServerTraces& traces) {
     SettingsInForce settings;
@@ -65,19 +56,21 @@ bool ForcedInSight(const Need& need, const ServerSettings& server) {
     return need.sound && need.size > server.max_wal_size && need.bytes > trigger;
 }
 
-void NotApplicable(ServerAdvice& advice) {
+void NotApplicable(ServerAdvice& advice, const std::string& storage) {
     advice.recommendation.action = Action::kNotApplicable;
     advice.recommendation.size = advice.settings.max_wal_size.value;
-    advice.recommendation.reason =
-        "Amazon Aurora's storage replays WAL by itself: no checkpoint writes pages there, and max_wal_size "
-        "forces nothing.";
+    advice.recommendation.reason = fmt::format(
+        "The storage of {} replays WAL by itself: no checkpoint writes pages there, whatever max_wal_size "
+        "says.",
+        storage);
 }
 
 std::string WatchedTooShort(const ServerAdvice& advice) {
     const Micros timeout = advice.settings.checkpoint_timeout.value;
     if (advice.span.watched >= timeout) return {};
     return fmt::format(
-        "Watched for less than one checkpoint_timeout ({}): a load that comes later was not seen. --for {} shows "
+        "Watched for less than one checkpoint_timeout ({}): a load that comes later was not seen. --for {} "
+        "shows "
         "two of them.",
         TimeSetting(timeout), TimeSetting(2 * timeout));
 }
@@ -96,9 +89,9 @@ Advice AdviseServer(const ConnectionOptions& where, const WatchOptions& watch,
     result.source = fmt::format("{}, PostgreSQL {}.{}", connection.Where(), version / 10000, version % 10000);
     if (service != Service::kSelfManaged) result.source += fmt::format(", {}", Name(service));
     ServerAdvice& advice = result.servers.emplace_back();
-    if (service == Service::kAurora) {
+    if (!traces.own_storage.empty()) {
         advice.settings = SettingsOf(Look(connection, sight).seen, traces);
-        NotApplicable(advice);
+        NotApplicable(advice, traces.own_storage);
         return result;
     }
 
@@ -126,13 +119,15 @@ Advice AdviseServer(const ConnectionOptions& where, const WatchOptions& watch,
     evidence.effective = counts[Cause::kWal] + counts[Cause::kTime] + counts[Cause::kRequest];
     evidence.in_sight = recommendation.need_known && ForcedInSight(recommendation.need, latest.server);
     evidence.wal_dir_size = WalDirectorySize(connection, sight);
+    evidence.held = FindHeldWal(connection);
     evidence.places = PlacesOf(traces);
     Recommend(advice, evidence, ceilings);
+    advice.findings = AdviseNeighbours(connection, traces, feed, advice, VolumeOf(evidence, ceilings));
 
     for (std::string& note : watched.notes) result.notes.push_back(std::move(note));
     if (watched.interrupted)
-        result.notes.push_back(
-            fmt::format("Interrupted after {} of {}.", TimeForPeople(feed.watched()), TimeForPeople(watch.duration)));
+        result.notes.push_back(fmt::format("Interrupted after {} of {}.", TimeForPeople(feed.watched()),
+                                           TimeForPeople(watch.duration)));
     if (std::string note = WatchedTooShort(advice); !note.empty()) result.notes.push_back(std::move(note));
     for (const std::string& missing : sight.missing) result.notes.push_back(missing);
     return result;

@@ -9,6 +9,7 @@
 namespace walsizer::cli {
 
 // Throws std::exception when the server cannot be reached at all.
-Advice AdviseServer(const ConnectionOptions& where, const WatchOptions& watch, const CeilingOptions& ceilings);
+Advice AdviseServer(const ConnectionOptions& where, const WatchOptions& watch,
+                    const CeilingOptions& ceilings);
 
 }  // namespace walsizer::cli

@@ -1,6 +1,7 @@
 #include "cli/server/connection.hpp"
 
 #include <fcntl.h>
+#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <libpq-fe.h>
 #include <termios.h>
@@ -56,8 +57,9 @@ bool NamesDatabase(const ConnectionOptions& options) {
 std::string AskPassword() {
     const int terminal = open("/dev/tty", O_RDWR | O_CLOEXEC);
     if (terminal < 0)
-        throw std::runtime_error("a password is needed, and there is no terminal to ask for it: use "
-                                 "~/.pgpass or PGPASSFILE");
+        throw std::runtime_error(
+            "a password is needed, and there is no terminal to ask for it: use "
+            "~/.pgpass or PGPASSFILE");
     termios before = {};
     tcgetattr(terminal, &before);
     termios silent = before;
@@ -136,10 +138,10 @@ Connection::Handle Connection::Attempt() const {
 
 void Connection::Take(Handle handle) {
     if (handle == nullptr) throw std::bad_alloc();
-    if (PQstatus(handle.get()) != CONNECTION_OK)
-        throw ConnectionLost(Trimmed(PQerrorMessage(handle.get())));
+    if (PQstatus(handle.get()) != CONNECTION_OK) throw ConnectionLost(Trimmed(PQerrorMessage(handle.get())));
     // What the server says aside (a collation of another version) is nothing for our output.
-    PQsetNoticeProcessor(handle.get(), [](void*, const char*) {}, nullptr);
+    PQsetNoticeProcessor(
+        handle.get(), [](void*, const char*) {}, nullptr);
     handle_ = std::move(handle);
 }
 

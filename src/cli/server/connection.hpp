@@ -2,7 +2,6 @@
 // password files.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <memory>
 #include <optional>
 #include <stdexcept>
@@ -13,6 +12,10 @@
 
 struct pg_conn;
 struct pg_result;
+
+namespace CLI {
+class App;
+}
 
 namespace walsizer::cli {
 
@@ -73,8 +76,8 @@ class Connection {
     // Ends early, with ConnectionLost, when the user interrupts.
     Rows Query(const std::string& statement);
 
-    int version() const;         // 150020
-    std::string Where() const;   // "db1:5432/app"
+    int version() const;        // 150020
+    std::string Where() const;  // "db1:5432/app"
     std::string dbname() const;
 
   private:

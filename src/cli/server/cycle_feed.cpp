@@ -122,8 +122,7 @@ void CycleFeed::Feed(Sample sample, bool with_counters) {
         seen.redo_age = age >= 0 && age <= 24 * kHour ? age : -1;
     }
     const bool gap = fed_count_ > 0 && seen.now - fed_.now > kGap;
-    if (fed_count_ > 0 &&
-        (seen.server_start != fed_.server_start || seen.in_recovery != fed_.in_recovery))
+    if (fed_count_ > 0 && (seen.server_start != fed_.server_start || seen.in_recovery != fed_.in_recovery))
         expects_recovery_ = true;
     const std::uint64_t before = written_[2];
     const TrackerEvents events = tracker_.Look(seen, journal_);
@@ -136,7 +135,8 @@ void CycleFeed::Classify(std::uint64_t rows_before, const Observation& seen, con
                          bool gap) {
     const CheckpointCounts& settled = events.cycle.settled;
     if (events.cycle.forced_at_present) forced_at_present_ += settled.wal_forced;
-    // Several checkpoints that nobody watched share one distance. Only if it suffices for all is their cause known.
+    // Several checkpoints that nobody watched share one distance. Only if it suffices for all is their cause
+    // known.
     const bool untold = gap && settled.effective() > 1 && settled.wal_forced != settled.effective();
     for (std::uint64_t row = rows_before; row < written_[2]; ++row) {
         const CheckpointRecord& record = rows_[row % rows_.size()];

@@ -1,9 +1,9 @@
 // Brings looks over SQL into the order in which things happened, and accounts them with the engine.
 //
-// Over SQL a redo point shows only when its checkpoint has completed, up to checkpoint_timeout after it began.
-// Each look is therefore held back until the redo point that was in force then is known: the latest one below
-// the look's own WAL position. So the engine sees redo move when it moved, as it does inside the server, and
-// counters late, as there.
+// Over SQL a redo point shows only when its checkpoint has completed, up to checkpoint_timeout after it
+// began. Each look is therefore held back until the redo point that was in force then is known: the latest
+// one below the look's own WAL position. So the engine sees redo move when it moved, as it does inside the
+// server, and counters late, as there.
 #pragma once
 
 #include <deque>

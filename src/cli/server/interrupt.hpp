@@ -7,7 +7,8 @@
 
 namespace walsizer::cli {
 
-// From here on a signal is only noted. `restore` is written to the terminal when a second one ends the program.
+// From here on a signal is only noted. `restore` is written to the terminal when a second one ends the
+// program.
 void CatchInterrupts(std::string_view restore = {});
 bool Interrupted();
 
@@ -24,7 +25,8 @@ class SignalsThrough {
 
 enum class Wake { kTime, kReadable, kSignal };
 
-// Waits for `time` at most; also for `descriptor` to become readable, unless it is -1. A signal ends it early.
+// Waits for `time` at most; also for `descriptor` to become readable, unless it is -1. A signal ends it
+// early.
 Wake WaitFor(Micros time, int descriptor = -1);
 
 // Of the monotonic clock.

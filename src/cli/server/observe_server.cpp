@@ -19,8 +19,8 @@ constexpr int kHasImageBytes = 190000;
 
 // Microseconds since 2000-01-01, PostgreSQL's epoch.
 std::string Micros2000(const std::string& timestamp) {
-    return fmt::format(
-        "((pg_catalog.date_part('epoch', {}) - 946684800) * 1000000)::pg_catalog.int8", timestamp);
+    return fmt::format("((pg_catalog.date_part('epoch', {}) - 946684800) * 1000000)::pg_catalog.int8",
+                       timestamp);
 }
 
 std::string ControlColumns() {
@@ -115,8 +115,8 @@ Sight FindSight(Connection& connection) {
             "pg_control_checkpoint() is not readable: how much WAL each checkpoint followed cannot be told, "
             "so requested checkpoints have no cause.");
     if (!sight.counters)
-        sight.missing.push_back(fmt::format(
-            "{} is not readable: causes rest on WAL volume and time alone.", CounterView(version)));
+        sight.missing.push_back(fmt::format("{} is not readable: causes rest on WAL volume and time alone.",
+                                            CounterView(version)));
     if (!sight.wal_directory)
         sight.missing.push_back(
             "The size of pg_wal is not visible to this role (pg_monitor sees it): a disk ceiling counts on "
@@ -141,7 +141,9 @@ std::string LookStatement(int version, const Sight& sight) {
         "pg_catalog.current_setting('checkpoint_timeout') AS checkpoint_timeout, "
         "pg_catalog.current_setting('checkpoint_completion_target') AS completion_target";
     std::string from;
-    const auto join = [&from](const std::string& source) { from += (from.empty() ? " FROM " : ", ") + source; };
+    const auto join = [&from](const std::string& source) {
+        from += (from.empty() ? " FROM " : ", ") + source;
+    };
     if (sight.redo) {
         columns += ControlColumns();
         join("pg_catalog.pg_control_checkpoint() c");

@@ -11,10 +11,10 @@ namespace walsizer::cli {
 
 // What the role may read, and the server has.
 struct Sight {
-    bool redo = false;            // pg_control_checkpoint()
-    bool counters = false;        // pg_stat_checkpointer, pg_stat_bgwriter
-    bool wal_statistics = false;  // pg_stat_wal, 14 and later
-    bool wal_directory = false;   // pg_ls_waldir()
+    bool redo = false;                 // pg_control_checkpoint()
+    bool counters = false;             // pg_stat_checkpointer, pg_stat_bgwriter
+    bool wal_statistics = false;       // pg_stat_wal, 14 and later
+    bool wal_directory = false;        // pg_ls_waldir()
     std::vector<std::string> missing;  // sentences: what cannot be seen, and what that costs
 };
 

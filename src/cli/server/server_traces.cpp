@@ -32,8 +32,8 @@ std::string BaseName(const std::string& path) {
 ServerTraces FindTraces(Connection& connection) {
     ServerTraces traces;
     traces.databases = Column(connection.Query("SELECT datname FROM pg_catalog.pg_database"));
-    traces.settings = Column(connection.Query(
-        "SELECT name FROM pg_catalog.pg_settings WHERE pg_catalog.strpos(name, '.') > 0"));
+    traces.settings = Column(
+        connection.Query("SELECT name FROM pg_catalog.pg_settings WHERE pg_catalog.strpos(name, '.') > 0"));
     const Rows row = connection.Query(
         "SELECT s.source, s.sourcefile, s.sourceline, "
         "EXISTS (SELECT FROM pg_catalog.pg_proc WHERE proname = 'aurora_version') AS aurora, "
@@ -44,7 +44,9 @@ ServerTraces FindTraces(Connection& connection) {
     traces.source = row.Get("source").value_or("");
     traces.file = row.Get("sourcefile").value_or("");
     traces.line = static_cast<int>(row.Integer("sourceline"));
-    traces.aurora_function = row.Flag("aurora");
+    if (row.Flag("aurora")) traces.own_storage = "Amazon Aurora";
+    if (HasPrefix(traces.settings, "neon.")) traces.own_storage = "Neon";
+    if (HasPrefix(traces.settings, "alloydb.")) traces.own_storage = "AlloyDB";
     traces.cnpg = row.Flag("cnpg");
     traces.patroni_sessions = row.Flag("patroni");
     traces.alter_system_allowed = row.Get("alter_system") != "off";
@@ -52,9 +54,9 @@ ServerTraces FindTraces(Connection& connection) {
 }
 
 Service ServiceOf(const ServerTraces& traces) {
-    // A role alone proves nothing: a dump of roles brings it to any server. Databases and settings do not travel.
-    if (Has(traces.databases, "rdsadmin") || HasPrefix(traces.settings, "rds."))
-        return traces.aurora_function ? Service::kAurora : Service::kRds;
+    // A role alone proves nothing: a dump of roles brings it to any server. Databases and settings do not
+    // travel.
+    if (Has(traces.databases, "rdsadmin") || HasPrefix(traces.settings, "rds.")) return Service::kRds;
     if (Has(traces.databases, "cloudsqladmin") || HasPrefix(traces.settings, "cloudsql."))
         return Service::kCloudSql;
     if (Has(traces.databases, "azure_maintenance") || HasPrefix(traces.settings, "azure."))
@@ -63,7 +65,7 @@ Service ServiceOf(const ServerTraces& traces) {
 }
 
 const char* Name(Service service) {
-    static constexpr const char* kNames[] = {"self-managed", "Amazon RDS", "Amazon Aurora", "Google Cloud SQL",
+    static constexpr const char* kNames[] = {"self-managed", "Amazon RDS", "Google Cloud SQL",
                                              "Azure Database for PostgreSQL"};
     return kNames[static_cast<std::size_t>(service)];
 }
@@ -72,8 +74,6 @@ std::vector<Place> PlacesOf(const ServerTraces& traces) {
     switch (ServiceOf(traces)) {
         case Service::kRds:
             return {Place::kRds};
-        case Service::kAurora:
-            return {};
         case Service::kCloudSql:
             return {Place::kCloudSql};
         case Service::kAzure:
@@ -84,7 +84,8 @@ std::vector<Place> PlacesOf(const ServerTraces& traces) {
     if (traces.source == "command line") return {Place::kCommandLine};
     if (traces.cnpg) return {Place::kCnpg};
     if (traces.patroni_sessions) return {Place::kPatroni};
-    // Nothing proves that neither Patroni nor an operator stands behind a plain file: the likeliest comes first.
+    // Nothing proves that neither Patroni nor an operator stands behind a plain file: the likeliest comes
+    // first.
     std::vector<Place> places = {Place::kConf, Place::kPatroni, Place::kCnpg};
     if (traces.alter_system_allowed) {
         const bool by_sql = BaseName(traces.file) == "postgresql.auto.conf";

@@ -9,12 +9,12 @@
 
 namespace walsizer::cli {
 
-enum class Service { kSelfManaged, kRds, kAurora, kCloudSql, kAzure };
+enum class Service { kSelfManaged, kRds, kCloudSql, kAzure };
 
 struct ServerTraces {
     std::vector<std::string> databases;  // of pg_database
     std::vector<std::string> settings;   // names in pg_settings that hold a dot
-    bool aurora_function = false;        // aurora_version() exists
+    std::string own_storage;             // "Amazon Aurora": storage that replays WAL by itself; else empty
     bool cnpg = false;                   // cnpg.config_sha256 is set
     bool patroni_sessions = false;       // sessions named Patroni; seen with pg_monitor only
     // max_wal_size in pg_settings. The file is shown to pg_read_all_settings only.
@@ -32,7 +32,8 @@ const char* Name(Service service);  // "Amazon RDS"
 // Where to write another max_wal_size: one place when the traces tell which, else all that it may be.
 std::vector<Place> PlacesOf(const ServerTraces& traces);
 
-// Where the present value stands: "postgresql.conf line 12", "the server's command line", "PostgreSQL's default".
+// Where the present value stands: "postgresql.conf line 12", "the server's command line", "PostgreSQL's
+// default".
 std::string SourceInWords(const ServerTraces& traces);
 
 }  // namespace walsizer::cli

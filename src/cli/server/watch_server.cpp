@@ -1,5 +1,6 @@
 #include "cli/server/watch_server.hpp"
 
+#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -20,8 +21,7 @@ constexpr int kMostRefusals = 5;
 
 std::string Identity(Connection& connection) {
     try {
-        return connection
-            .Query("SELECT system_identifier FROM pg_catalog.pg_control_system()")
+        return connection.Query("SELECT system_identifier FROM pg_catalog.pg_control_system()")
             .Get("system_identifier")
             .value_or("");
     } catch (const StatementFailed&) {
@@ -77,8 +77,8 @@ class Watch {
         } catch (const StatementFailed& error) {
             trouble_ = error.what();
             if (++refusals_ >= kMostRefusals) {
-                result_.notes.push_back(
-                    fmt::format("The server went on refusing to answer ({}); watching ended early.", trouble_));
+                result_.notes.push_back(fmt::format(
+                    "The server went on refusing to answer ({}); watching ended early.", trouble_));
                 return false;
             }
         }
@@ -105,11 +105,11 @@ class Watch {
     void Show() {
         if (!shows_) return;
         const Micros elapsed = MonotonicNow() - start_;
-        const std::string line =
-            lost_ ? fmt::format("no connection for {}, trying again: {}",
-                                ClockText(MonotonicNow() - lost_at_).c_str(), trouble_.substr(0, trouble_.find('\n')))
-                        .substr(0, kColumns - 1)
-                  : ProgressLine(elapsed, options_.duration, feed_, kColumns - 1);
+        const std::string line = lost_ ? fmt::format("no connection for {}, trying again: {}",
+                                                     ClockText(MonotonicNow() - lost_at_).c_str(),
+                                                     trouble_.substr(0, trouble_.find('\n')))
+                                             .substr(0, kColumns - 1)
+                                       : ProgressLine(elapsed, options_.duration, feed_, kColumns - 1);
         fmt::print(stderr, "\r{}\033[K", line);
         std::fflush(stderr);
     }
@@ -120,14 +120,17 @@ class Watch {
             result_.notes.push_back(fmt::format(
                 "The connection was lost {} and the server was out of sight for {}{}.",
                 losses_ == 1 ? "once" : fmt::format("{} times", losses_), TimeForPeople(away_),
-                lost_ ? fmt::format(", at the end as well ({})", trouble_.substr(0, trouble_.find('\n'))) : ""));
+                lost_ ? fmt::format(", at the end as well ({})", trouble_.substr(0, trouble_.find('\n')))
+                      : ""));
         if (feed_.restarted())
             result_.notes.push_back(
-                "The server restarted, or was promoted, while it was watched; the checkpoint of that counts as "
+                "The server restarted, or was promoted, while it was watched; the checkpoint of that counts "
+                "as "
                 "recovery.");
         if (feed_.OneIsRunning())
             result_.notes.push_back(
-                "A requested checkpoint was still running at the end and is not counted: over SQL its redo point "
+                "A requested checkpoint was still running at the end and is not counted: over SQL its redo "
+                "point "
                 "shows when it completes.");
     }
 
@@ -164,11 +167,11 @@ void AddWatchOptions(CLI::App& command, WatchOptions& options) {
 std::string ProgressLine(Micros elapsed, Micros duration, const CycleFeed& feed, std::size_t columns) {
     const double share = duration > 0 ? static_cast<double>(elapsed) / static_cast<double>(duration) : 1;
     const CauseCounts counts = feed.Counts();
-    std::string line = fmt::format(
-        "watching {} {} of {}  WAL {}  checkpoints: {} by WAL, {} other", Bar(share, 16),
-        ClockText(std::min(elapsed, duration)).c_str(), ClockText(duration).c_str(),
-        SizeForPeople(static_cast<double>(feed.wal_bytes())), counts[Cause::kWal],
-        counts.total() - counts[Cause::kWal]);
+    std::string line =
+        fmt::format("watching {} {} of {}  WAL {}  checkpoints: {} by WAL, {} other", Bar(share, 16),
+                    ClockText(std::min(elapsed, duration)).c_str(), ClockText(duration).c_str(),
+                    SizeForPeople(static_cast<double>(feed.wal_bytes())), counts[Cause::kWal],
+                    counts.total() - counts[Cause::kWal]);
     while (DisplayWidth(line) > columns) line.pop_back();
     return line;
 }

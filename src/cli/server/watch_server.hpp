@@ -8,6 +8,10 @@
 #include "cli/server/cycle_feed.hpp"
 #include "cli/server/observe_server.hpp"
 
+namespace CLI {
+class App;
+}
+
 namespace walsizer::cli {
 
 struct WatchOptions {
@@ -21,8 +25,8 @@ struct WatchResult {
     bool interrupted = false;        // ended early by the user
 };
 
-// Fills `feed`, and draws a progress bar on standard error where somebody looks. Throws std::runtime_error when
-// there is no look at all.
+// Fills `feed`, and draws a progress bar on standard error where somebody looks. Throws std::runtime_error
+// when there is no look at all.
 WatchResult WatchServer(Connection& connection, const Sight& sight, const WatchOptions& options,
                         CycleFeed& feed);
 
