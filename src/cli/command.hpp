@@ -24,5 +24,7 @@ struct Invocation {
 void AddOutputOptions(CLI::App& command, OutputOptions& output);
 
 void AddAdvise(CLI::App& program, Invocation& invocation);
+void AddStatus(CLI::App& program, Invocation& invocation);
+void AddWatch(CLI::App& program, Invocation& invocation);
 
 }  // namespace walsizer::cli

@@ -27,6 +27,8 @@ int Run(int argc, char** argv) {
         "recommended, or a warning), 2 an error.");
     program.require_subcommand(1);
     AddAdvise(program, invocation);
+    AddStatus(program, invocation);
+    AddWatch(program, invocation);
 
     try {
         program.parse(argc, argv);

@@ -1,11 +1,11 @@
 #include "cli/server/connection.hpp"
 
 #include <fcntl.h>
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <libpq-fe.h>
 #include <termios.h>
 #include <unistd.h>
+#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <cstdlib>
@@ -26,6 +26,11 @@ std::string Trimmed(const char* message) {
     std::string text = message == nullptr ? "" : message;
     while (!text.empty() && (text.back() == '\n' || text.back() == ' ')) text.pop_back();
     return text;
+}
+
+std::string Field(const pg_result* result, int field) {
+    const char* text = PQresultErrorField(result, field);
+    return text == nullptr ? "" : text;
 }
 
 bool IsConnectionString(const std::string& text) {
@@ -211,14 +216,15 @@ Rows Connection::Query(const std::string& statement) {
     if (result == nullptr) throw lost();
     Rows rows(result);
     const ExecStatusType status = PQresultStatus(result);
-    const char* state = PQresultErrorField(result, PG_DIAG_SQLSTATE);
-    const char* message = PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY);
+    const std::string state = Field(result, PG_DIAG_SQLSTATE);
+    std::string message = Field(result, PG_DIAG_MESSAGE_PRIMARY);
+    if (const std::string hint = Field(result, PG_DIAG_MESSAGE_HINT); !hint.empty())
+        message += "\nHint: " + hint;
     while (pg_result* more = PQgetResult(handle_.get())) PQclear(more);
     // After an administrator's or a crash's goodbye the connection is gone, although an error came as well.
     if (PQstatus(handle_.get()) != CONNECTION_OK) throw lost();
     if (status != PGRES_TUPLES_OK)
-        throw StatementFailed(message == nullptr ? "the server refused a statement" : message,
-                              state == nullptr ? "" : state);
+        throw StatementFailed(message.empty() ? "the server refused a statement" : message, state);
     return rows;
 }
 

@@ -2,6 +2,7 @@
 
 #include <poll.h>
 #include <signal.h>
+#include <termios.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -18,13 +19,16 @@ volatile std::sig_atomic_t interrupted = 0;
 volatile std::sig_atomic_t resized = 0;
 char restore_text[64];
 std::size_t restore_length = 0;
+termios restore_mode;
+bool restores = false;
 sigset_t waiting_mask;  // the signals let through while waiting, and only then
 sigset_t blocked_mask;
 bool caught = false;
 
 void Note(int) {
     if (interrupted != 0) {
-        if (restore_length > 0 && write(STDOUT_FILENO, restore_text, restore_length) < 0) _exit(2);
+        if (restores) tcsetattr(STDIN_FILENO, TCSANOW, &restore_mode);
+        if (restores && write(STDOUT_FILENO, restore_text, restore_length) < 0) _exit(2);
         _exit(2);
     }
     interrupted = 1;
@@ -43,9 +47,15 @@ void Handle(int signal_number, void (*handler)(int)) {
 
 }  // namespace
 
-void CatchInterrupts(std::string_view restore) {
-    restore_length = std::min(restore.size(), sizeof restore_text);
-    std::memcpy(restore_text, restore.data(), restore_length);
+void RestoreOnExit(const termios* mode, std::string_view text) {
+    restores = mode != nullptr;
+    if (!restores) return;
+    restore_mode = *mode;
+    restore_length = std::min(text.size(), sizeof restore_text);
+    std::memcpy(restore_text, text.data(), restore_length);
+}
+
+void CatchInterrupts() {
     if (caught) return;
     caught = true;
     // A signal between the test of the flag and the wait would be slept over, so all of them are let through

@@ -5,11 +5,14 @@
 
 #include "walsizer/units.hpp"
 
+struct termios;
+
 namespace walsizer::cli {
 
-// From here on a signal is only noted. `restore` is written to the terminal when a second one ends the
-// program.
-void CatchInterrupts(std::string_view restore = {});
+// From here on a signal is only noted.
+void CatchInterrupts();
+// What a second signal does to the terminal before it ends the program: mode and text. nullptr: nothing.
+void RestoreOnExit(const termios* mode, std::string_view text);
 bool Interrupted();
 
 // Whether the terminal changed its size since the last call.

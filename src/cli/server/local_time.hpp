@@ -13,6 +13,7 @@ struct LocalTime {
     int month = 1;
     int hour = 0;
     int minute = 0;
+    int second = 0;
     std::int32_t utc_offset = 0;  // seconds
 };
 
@@ -21,8 +22,15 @@ inline LocalTime LocalTimeOf(Timestamp at) {
     const std::time_t unix_time = at / kSecond + kEpoch;
     std::tm local = {};
     localtime_r(&unix_time, &local);
-    return {local.tm_mday, local.tm_mon + 1, local.tm_hour, local.tm_min,
-            static_cast<std::int32_t>(local.tm_gmtoff)};
+    return {local.tm_mday, local.tm_mon + 1, local.tm_hour,
+            local.tm_min,  local.tm_sec,     static_cast<std::int32_t>(local.tm_gmtoff)};
+}
+
+inline Timestamp TimestampNow() {
+    constexpr std::int64_t kEpoch = 946684800;
+    timespec now = {};
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (static_cast<std::int64_t>(now.tv_sec) - kEpoch) * kSecond + now.tv_nsec / 1000;
 }
 
 inline Instant LocalInstant(Timestamp at) {
