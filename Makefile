@@ -20,6 +20,8 @@ PG_CPPFLAGS = -Iinclude -DWALSIZER_VERSION='"$(WALSIZER_VERSION)"'
 PG_CXXFLAGS = $(STANDARD) $(WARNINGS) -Wno-register -fno-rtti -fno-exceptions
 # clang gets flags from PGXS that only gcc knows.
 PG_CXXFLAGS += $(if $(findstring clang,$(CXX)),-Wno-unknown-warning-option -Wno-ignored-optimization-argument)
+# What a distribution wants (hardening, paths that are the same everywhere); PGXS takes it for C alone.
+PG_CXXFLAGS += $(COPT)
 # The C++ runtime goes into the library: an upgrade of the operating system must not stop a server from starting.
 # Its symbols stay inside, so that other C++ extensions keep their own.
 SHLIB_LINK = -static-libgcc -Wl,-Bstatic -lstdc++ -Wl,-Bdynamic -Wl,--exclude-libs,ALL
@@ -69,4 +71,8 @@ clean: clean-unit
 clean-unit:
 	rm -rf build
 
-.PHONY: unit clean-unit
+# The archive for PGXN
+dist:
+	scripts/dist.sh zip
+
+.PHONY: unit clean-unit dist

@@ -56,7 +56,9 @@ PROGRAM_MAN = $(wildcard docs/walsizer.1)
 PROGRAM_COMPLETION = $(wildcard src/cli/walsizer.bash)
 completiondir ?= $(datarootdir)/bash-completion/completions
 
-ifeq ($(strip $(PROGRAM_MISSING)),)
+# WITH_PROGRAM=no: the extension alone, for packages that have one for each server and one program for all.
+ifeq ($(WITH_PROGRAM),no)
+else ifeq ($(strip $(PROGRAM_MISSING)),)
 all: build/walsizer
 install: install-program
 else
