@@ -26,6 +26,14 @@ constexpr int kBursts = 2;         // one alone may not come again
 constexpr int kQuietShare = 8;     // a quiet window has less than an eighth of the burst's WAL
 constexpr int kSmallShare = 4;     // min_wal_size below a quarter of a burst makes most of its segments anew
 
+// "26:15:00", and "9.2 days" where hours would have to be counted.
+ShortText LongTimeText(Micros time) noexcept {
+    constexpr Micros kDay = 24 * kHour;
+    ShortText text;
+    if (time < 2 * kDay) return ClockText(time);
+    return text.Set("%.1f days", static_cast<double>(time) / static_cast<double>(kDay));
+}
+
 // A load that comes back within a week and a day is no one-off.
 constexpr Micros kOneOffAfter = 8 * 24 * kHour;
 // The server may have been down for a twentieth of it.
@@ -126,8 +134,8 @@ void AdviseMinTooSmall(const AdviceFacts& facts, Findings& findings) noexcept {
     row.evidence.Set(
         "%d bursts of up to %s of WAL in a window, each after %u quiet windows or more, in the last %s; "
         "min_wal_size is %s",
-        bursts, SizeText(burst).c_str(), kForgottenAfter,
-        ClockText(std::max<Micros>(facts.now - first, 0)).c_str(), SizeText(*facts.min_wal_size).c_str());
+        bursts, SizeText(burst).c_str(), kForgottenAfter, LongTimeText(facts.now - first).c_str(),
+        SizeText(*facts.min_wal_size).c_str());
     row.statement.Set("ALTER SYSTEM SET min_wal_size = '%s'", SettingText(wanted).c_str());
 }
 

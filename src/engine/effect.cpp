@@ -31,6 +31,21 @@ bool IsAfter(const WindowRecord& window, Timestamp at) noexcept {
     return window.start >= at - kSlack;
 }
 
+// How many of the newest windows came after `at`. A journal has thousands of windows and hundreds of
+// decisions, so the search is binary; a wall clock that was set back may hide a window from it, no more.
+std::uint32_t CountAfter(const Ring<WindowRecord>& windows, Timestamp at) noexcept {
+    std::uint32_t low = 0;
+    std::uint32_t high = windows.size();
+    while (low < high) {
+        const std::uint32_t middle = low + (high - low) / 2;
+        if (IsAfter(windows.Newest(middle), at))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
 // Changes and the whole windows between them.
 class Changes {
   public:
@@ -50,10 +65,10 @@ class Changes {
     bool Together(std::uint32_t older, std::uint32_t newer) const noexcept {
         const Timestamp from = journal_.decisions.Newest(older).decided_at;
         const Timestamp to = journal_.decisions.Newest(newer).decided_at;
-        for (std::uint32_t age = 0; age < journal_.windows.size(); ++age) {
+        for (std::uint32_t age = CountAfter(journal_.windows, from); age-- > 0;) {
             const WindowRecord& window = journal_.windows.Newest(age);
-            if (window.end < from) break;
-            if (IsWhole(window) && IsAfter(window, from) && IsBefore(window, to)) return false;
+            if (window.start > to) break;
+            if (IsWhole(window) && IsBefore(window, to)) return false;
         }
         // Without a window of that time in the history the time itself must do.
         const WindowRecord* oldest =
@@ -69,7 +84,8 @@ class Changes {
 Measures Before(const Journal& journal, Timestamp change, Timestamp previous) noexcept {
     Measures sum;
     std::uint32_t taken = 0;
-    for (std::uint32_t age = 0; age < journal.windows.size() && taken < kEffectWindows; ++age) {
+    for (std::uint32_t age = CountAfter(journal.windows, change);
+         age < journal.windows.size() && taken < kEffectWindows; ++age) {
         const WindowRecord& window = journal.windows.Newest(age);
         if (!IsBefore(window, change)) continue;
         if (previous != 0 && !IsAfter(window, previous)) break;
@@ -84,9 +100,8 @@ Measures Before(const Journal& journal, Timestamp change, Timestamp previous) no
 Measures After(const Journal& journal, Timestamp change, Timestamp next) noexcept {
     Measures sum;
     std::uint32_t taken = 0;
-    for (std::uint32_t age = journal.windows.size(); age-- > 0 && taken < kEffectWindows;) {
+    for (std::uint32_t age = CountAfter(journal.windows, change); age-- > 0 && taken < kEffectWindows;) {
         const WindowRecord& window = journal.windows.Newest(age);
-        if (!IsAfter(window, change)) continue;
         if (next != 0 && !IsBefore(window, next)) break;
         if (window.start - change > kRecentWindows * window.length) break;
         if (!IsWhole(window)) continue;

@@ -223,7 +223,13 @@ TEST_F(Advice, MinTooSmallForBurstsThatComeAgain) {
     EXPECT_EQ(Topics(), "");  // one burst may never come again
     Windows(1, burst);
     EXPECT_EQ(Topics(), "info min_wal_size");
+    EXPECT_EQ(Evidence(),
+              "2 bursts of up to 2048 MB of WAL in a window, each after 12 quiet windows or more, in the "
+              "last 1:10:00; "
+              "min_wal_size is 80 MB");
     EXPECT_EQ(Statement(), "ALTER SYSTEM SET min_wal_size = '2GB'");
+    Windows(static_cast<int>(3 * kDay / kTimeout), Usual());
+    EXPECT_NE(Evidence().find("in the last 3.0 days;"), std::string::npos) << Evidence();
     facts.min_wal_size = 512 * kMiB;
     EXPECT_EQ(Topics(), "");
 }
