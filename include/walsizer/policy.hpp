@@ -48,6 +48,13 @@ Proposal ReactToThreshold(const Race& race, std::int64_t forced, const Tracker& 
 Proposal ReactToRatio(const Race& race, const CheckpointCounts& recent, const Tracker& tracker,
                       const Journal& journal, const TunerSettings& settings) noexcept;
 
+// A window closed in which a running statement forced `stale` checkpoints at an older trigger. They cut each
+// cycle short, so nothing comes in sight of the present trigger while the statement lasts; but when the WAL
+// of one whole checkpoint_timeout is beyond it, the next such statement will be, too, and a larger size
+// already lets the checkpointer take its time over the checkpoints that this one forces.
+Proposal OutlastStatement(const Race& race, std::int64_t stale, const Tracker& tracker,
+                          const Journal& journal) noexcept;
+
 // In recovery: no counter and no trigger is believed there, only WAL replayed while it streams.
 Proposal JudgeStandby(Bytes size, const Tracker& tracker, const Journal& journal) noexcept;
 

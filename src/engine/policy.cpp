@@ -159,6 +159,25 @@ Proposal ReactToRatio(const Race& race, const CheckpointCounts& recent, const Tr
     return proposal;
 }
 
+Proposal OutlastStatement(const Race& race, std::int64_t stale, const Tracker& tracker,
+                          const Journal& journal) noexcept {
+    Proposal proposal;
+    const Need need = PresentNeed(tracker, journal);
+    // A single one may be a command's that came at that distance.
+    if (stale < 2 || need.basis == NeedBasis::kProjected || need.size <= race.size) return proposal;
+    const ServerSettings& server = tracker.latest().server;
+    proposal.raise = true;
+    proposal.cause = DecisionCause::kAnticipate;
+    proposal.wanted = need.size;
+    proposal.step = Times(race.size, kAnticipateFactor, server);
+    proposal.evidence.Set(
+        "%s of WAL fell into one checkpoint_timeout of %s (trigger %s) while a statement that began before "
+        "the last raise forced %lld checkpoints at its old trigger",
+        SizeText(static_cast<Bytes>(need.bytes)).c_str(), DurationText(server.checkpoint_timeout).c_str(),
+        SizeText(TriggerSize(race.size, server)).c_str(), static_cast<long long>(stale));
+    return proposal;
+}
+
 Proposal JudgeStandby(Bytes size, const Tracker& tracker, const Journal& journal) noexcept {
     Proposal proposal;
     const Need need = PresentNeed(tracker, journal);

@@ -112,6 +112,9 @@ Proposal Tuner::Judge(const TrackerEvents& events, const Race& race, const Journ
         if (dry) recent.wal_forced = std::min(recent.wal_forced, virtual_.forced_in_change);
         proposal = ReactToRatio(race, recent, tracker_, journal, settings_);
     }
+    // In a dry run the virtual cycle goes on through such checkpoints, and the look ahead sees what comes.
+    if (!proposal.raise && settings_.anticipate && events.window_closed && !dry)
+        proposal = OutlastStatement(race, RecentCheckpoints(journal, 1).stale, tracker_, journal);
     if (!proposal.raise && settings_.anticipate) proposal = Anticipate(race, tracker_, journal, ReloadTime());
     return proposal;
 }
