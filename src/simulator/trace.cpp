@@ -251,6 +251,11 @@ std::vector<Trace> ReadTraces(const std::string& folder) {
 
 Trace Scaled(const Trace& trace, double factor) {
     Trace scaled = trace;
+    const double larger = std::max(factor, 1.0);
+    scaled.tuner.max = static_cast<Bytes>(static_cast<double>(trace.tuner.max) * larger);
+    scaled.tuner.replay_rate = trace.replay_rate * larger;
+    scaled.replay_rate *= larger;
+    scaled.write_rate *= larger;
     for (TraceStep& step : scaled.steps) {
         step.load.records *= factor;
         for (PageSet& set : step.load.sets) {

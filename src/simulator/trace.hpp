@@ -54,7 +54,8 @@ Trace ReadTrace(const std::string& path);
 // All *.trace of a folder by name; those of its sub-folder held_out are marked so.
 std::vector<Trace> ReadTraces(const std::string& folder);
 
-// One trace of a fleet: rates and working sets times `factor`.
+// One server of a fleet: rates and working sets times `factor`; a larger one also has faster storage and the
+// ceilings that go with it.
 Trace Scaled(const Trace& trace, double factor);
 
 }  // namespace walsizer::simulator
