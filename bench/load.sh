@@ -39,7 +39,7 @@ load_once() {
   step pgbench_-i pgbench -i -q -s "${p[scale]}"
   query -c "DROP TABLE IF EXISTS copied; CREATE TABLE copied (id bigint, words text)" 2>/dev/null
   sql COPY "COPY copied FROM '$work/rows'"
-  sql CREATE_INDEX "CREATE INDEX ON copied (left(words, 40))"
+  sql INDEX "CREATE INDEX ON copied (left(words, 40))"
   sql REINDEX "REINDEX TABLE pgbench_accounts"
   sql UPDATE "UPDATE pgbench_accounts SET abalance = abalance + 1"
 }
@@ -79,17 +79,17 @@ table_of() {
     }
     END {
       printf "%-15s", ""
-      for (j = 1; j <= m; j++) printf "%13s", steps[j]
-      printf "%9s\n", "all"
+      for (j = 1; j <= m; j++) printf "%11s", steps[j]
+      printf "%10s\n", "all"
       for (i = 1; i <= n; i++) {
         printf "%-15s", order[i]
         all = 0
         for (j = 1; j <= m; j++) {
           v = sum[order[i], steps[j]] / rounds[order[i]]
           all += v
-          printf "%13." digits "f", v
+          printf "%11." digits "f", v
         }
-        printf "%9." digits "f\n", all
+        printf "%10." digits "f\n", all
       }
     }' "$results/steps.csv" | tee -a "$results/table.txt"
 }
