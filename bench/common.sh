@@ -188,6 +188,7 @@ start_contender() {
   printf '%s\n' "${settings[$1]}" "log_checkpoints = on" "log_line_prefix = '%n '" >>"$cluster/postgresql.conf"
   find "$cluster" -type f -exec sync {} + # the copy is not to be written during the run
   start_cluster "$cluster" || exit
+  [[ $1 == measuring ]] && watch_lsn
   [[ -n $state ]] || return 0
   query -c "CREATE EXTENSION IF NOT EXISTS walsizer" || exit
   wait_for_walsizer "$state"

@@ -49,7 +49,6 @@ load_twice() {
   local load_number
   wait_for_quiet
   start_contender "$2"
-  [[ $2 == measuring ]] && watch_lsn
   for load_number in 1 2; do
     prefix=$1,$2,$load_number,$load
     load_once
@@ -102,23 +101,11 @@ most_forced() {
 total_time() { awk -F , -v c="$1" '$2 == c {t += $6} END {print t}' "$results/steps.csv"; }
 total_wal() { awk -F , -v c="$1" '$2 == c {w += $7} END {print w}' "$results/steps.csv"; }
 
-find_right_size() {
-  local most
-  right_size=${p[fixed]}
-  ((right_size)) && return
-  say "Measuring how much WAL falls into one checkpoint_timeout when nothing forces a checkpoint"
-  settings[measuring]="max_wal_size = 64GB"
-  load_twice 0 measuring
-  most=$(most_wal_in_a_timeout)
-  right_size=$(right_size_for "$most")
-  say "It was $((most >> 20)) MB: the right fixed max_wal_size is $right_size MB"
-}
-
 say "round,contender,load,load_average,step,seconds,wal_mb,forced" >"$results/steps.csv"
 say "round,contender,load,load_average,size_mb" >"$results/sizes.csv"
 make_template "shared_buffers = ${p[buffers]}MB" "checkpoint_timeout = ${p[timeout]}s" \
   "checkpoint_completion_target = 0.9" "maintenance_work_mem = 256MB"
-find_right_size
+find_right_size load_twice 0 measuring
 contender default "max_wal_size = ${p[start]}MB"
 contender fixed "max_wal_size = ${right_size}MB"
 contender walsizer "max_wal_size = ${p[start]}MB" "shared_preload_libraries = 'walsizer'"

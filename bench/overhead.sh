@@ -60,7 +60,7 @@ largest_share() { awk -F , 'NR > 1 && $4 > most {most = $4} END {print most}' "$
 # ---- All of it -------------------------------------------------------------------------------------------
 
 watch_worker
-find_right_size
+find_right_size measuring_run
 contender without "max_wal_size = ${right_size}MB"
 contender with "max_wal_size = ${right_size}MB" "$preload"
 compared=(without with)

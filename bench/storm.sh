@@ -20,7 +20,7 @@ preload="shared_preload_libraries = 'walsizer'"
 start="max_wal_size = ${p[start]}MB"
 make_template "shared_buffers = ${p[buffers]}MB" "checkpoint_timeout = ${p[timeout]}s" \
   "checkpoint_completion_target = 0.9"
-find_right_size
+find_right_size measuring_run
 contender default "$start"
 contender fixed "max_wal_size = ${right_size}MB"
 contender reactive "$start" "$preload" "walsizer.anticipate = off"

@@ -123,23 +123,15 @@ ratio() {
   awk -F , -f "$lib/ratio.awk" -v column="$1" -v a="${compared[1]}" -v b="${compared[0]}" -v how="${2:-median}" "$runs"
 }
 
-# Sets right_size, MB.
-find_right_size() {
-  local most seconds=${p[seconds]}
-  right_size=${p[fixed]}
-  ((right_size)) && return
-  say "Measuring how much WAL falls into one checkpoint_timeout when nothing forces a checkpoint"
-  settings[measuring]="max_wal_size = 64GB"
+# The load for one checkpoint_timeout on the server whose WAL is measured
+measuring_run() {
+  local seconds=${p[seconds]}
   start_contender measuring
-  watch_lsn
   p[seconds]=$((p[timeout] + 10))
   run_load
   p[seconds]=$seconds
   rm -f "$work"/transactions.*
   stop_cluster "$cluster" immediate
-  most=$(most_wal_in_a_timeout)
-  right_size=$(right_size_for "$most")
-  say "It was $((most >> 20)) MB: the right fixed max_wal_size is $right_size MB"
 }
 
 # draw TITLE ROUND: the chart of one round, as SVG and PNG

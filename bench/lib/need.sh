@@ -23,3 +23,16 @@ most_wal_in_a_timeout() {
 # right_size_for BYTES: MB. One segment more, as a checkpoint may come one segment early, times (1 + the completion
 # target of 0.9), and a quarter more because rates differ between runs; whole segments of 16 MB.
 right_size_for() { awk -v bytes="$1" 'BEGIN {printf "%d\n", 16 * int((bytes / 1048576 + 16) * 1.9 * 1.25 / 16 + 1)}'; }
+
+# find_right_size COMMAND...: the command runs the load on the contender "measuring". Sets right_size, MB.
+find_right_size() {
+  local most
+  right_size=${p[fixed]}
+  ((right_size)) && return
+  say "Measuring how much WAL falls into one checkpoint_timeout when nothing forces a checkpoint"
+  settings[measuring]="max_wal_size = 64GB"
+  "$@"
+  most=$(most_wal_in_a_timeout)
+  right_size=$(right_size_for "$most")
+  say "It was $((most >> 20)) MB: the right fixed max_wal_size is $right_size MB"
+}
