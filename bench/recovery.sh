@@ -54,12 +54,19 @@ kill_server() {
   while kill -0 "$postmaster" 2>/dev/null && ((SECONDS < deadline)); do sleep 0.02; done
 }
 
-# Bytes of WAL that the last recovery replayed, by the server's log.
-replayed_bytes() {
-  local from to
+# What the server's log says about the last recovery: MB replayed, and the seconds before the replay (crash recovery
+# syncs the data directory first), of the replay, and after it (mostly its checkpoint), as CSV.
+recovery_by_log() {
+  local from to parts
   from=$(sed -n 's/.*redo starts at \([0-9A-F/]*\).*/\1/p' "$cluster.log" | tail -n 1)
   to=$(sed -n 's/.*redo done at \([0-9A-F/]*\).*/\1/p' "$cluster.log" | tail -n 1)
-  query -c "SELECT pg_wal_lsn_diff('${to:-0/0}', '${from:-0/0}')"
+  parts=$(awk '
+    /LOG:  starting PostgreSQL/ {began = $1; from = to = 0}
+    /redo starts at/ {from = $1}
+    /redo done at/ {to = $1}
+    /is ready to accept connections/ {ready = $1}
+    END {if (!from) from = to = began; printf "%.2f,%.2f,%.2f", from - began, to - from, ready - to}' "$cluster.log")
+  say "$(query -c "SELECT round(pg_wal_lsn_diff('${to:-0/0}', '${from:-0/0}') / 1048576)"),$parts"
 }
 
 # load_and_kill CONTENDER PASS
@@ -88,37 +95,53 @@ load_and_kill() {
   }
   began=$(calculate %.2f "$(now) - $began")
   rows=$(($(rows_written) - rows))
-  say "$1,$2,$load,$((size >> 20)),$timed,$forced,$(calculate %.2f "($lsn - $first_lsn) / 1000 / $rows"),$found,$(calculate %.0f "$(replayed_bytes) / 1048576"),$began,$(calculate %.2f "$estimate"),$rate_source" >>"$results/kills.csv"
+  say "$1,$2,$load,$((size >> 20)),$timed,$forced,$(calculate %.2f "($lsn - $first_lsn) / 1000 / $rows"),$found,$(recovery_by_log),$began,$(calculate %.2f "$estimate"),$rate_source" >>"$results/kills.csv"
   query -c "SELECT last_recovery_time, last_recovery_bytes, replay_rate, recovery_estimate FROM walsizer.status" \
     >>"$results/learned.txt"
   tail -n 1 "$results/kills.csv" | awk -F , '{printf "  %-9s %-7s %8d %6d %6d %9.1f %9d %10.1f %8s\n",
-    $1, $2 == 1 ? "first" : "second", $4, $5, $6, $7, $9, $10, $3}'
+    $1, $2 == 1 ? "first" : "second", $4, $5, $6, $7, $9, $13, $3}'
 }
 
 # Worst case and expectation beside what was measured.
 estimates() {
-  awk -F , 'NR == 1 {
-    printf "%-9s %-7s %6s %9s %10s %11s %10s %10s\n", "", "", "max", "replayed", "estimate,", "estimate,", "measured", "expected/"
-    printf "%-9s %-7s %6s %9s %10s %11s %10s %10s\n", "", "kill", "MB", "MB", "worst s", "expected s", "s", "measured"
-    next
-  } {
-    expected = $11 * $9 / $4
-    printf "%-9s %-7s %6d %9d %10.1f %11.1f %10.1f %10.2f  %s\n", $1, $2 == 1 ? "first" : "second", $4, $9, $11, expected,
-      $10, expected / $10, $12
-  }' "$results/kills.csv" | tee "$results/table.txt"
+  awk -F , '
+    function line(a, b, c, d, e, f, g, h, i) {
+      printf "%-9s %-6s %6s %8s %9s %9s %9s %9s  %s\n", a, b, c, d, e, f, g, h, i
+    }
+    NR == 1 {
+      line("", "", "max", "replayed", "worst", "expected", "measured", "expected/", "replay")
+      line("", "kill", "MB", "MB", "s", "s", "s", "measured", "rate")
+      next
+    }
+    {
+      expected = $14 * $9 / $4
+      line($1, $2 == 1 ? "first" : "second", $4, $9, sprintf("%.1f", $14), sprintf("%.1f", expected),
+        sprintf("%.1f", $13), sprintf("%.2f", expected / $13), $15)
+    }' "$results/kills.csv"
+}
+
+# Where the time went.
+parts() {
+  awk -F , '
+    NR == 1 {
+      printf "%-9s %-6s %15s %12s %14s %9s\n", "", "kill", "before replay s", "replay s", "after replay s", "MB/s"
+      next
+    }
+    {printf "%-9s %-6s %15.1f %12.1f %14.1f %9.0f\n", $1, $2 == 1 ? "first" : "second", $10, $11, $12, $11 ? $9 / $11 : 0}
+    ' "$results/kills.csv"
 }
 
 # extreme HOW SOURCE: the least or the most of expected / measured where the rate was SOURCE
 extreme() {
   awk -F , -v how="$1" -v source="$2" '
-    NR > 1 && $12 == source {
-      v = $11 * $9 / $4 / $10
+    NR > 1 && $15 == source {
+      v = $14 * $9 / $4 / $13
       if (!n++ || (how == "least" ? v < best : v > best)) best = v
     }
     END {if (n) printf "%.2f", best; else printf "-"}' "$results/kills.csv"
 }
 
-say "contender,kill,load_average,size_mb,timed,forced,wal_kb,worst_moment,replayed_mb,recovery_s,estimate_s,rate" >"$results/kills.csv"
+say "contender,kill,load_average,size_mb,timed,forced,wal_kb,worst_moment,replayed_mb,before_s,replay_s,after_s,recovery_s,estimate_s,rate" >"$results/kills.csv"
 make_template "shared_buffers = ${p[buffers]}MB" "checkpoint_timeout = ${p[timeout]}s" \
   "checkpoint_completion_target = 0.9"
 preload="shared_preload_libraries = 'walsizer'"
@@ -138,7 +161,9 @@ for contender in "${contenders[@]}"; do
   stop_cluster "$cluster" immediate
 done
 heading "What walsizer's recovery_estimate said before the kill"
-estimates
+estimates | tee "$results/table.txt"
+heading "Where the time went: sync of the data directory, replay, checkpoint at the end"
+parts | tee -a "$results/table.txt"
 heading "Targets"
 target "least expected / measured, rate assumed" "$(extreme least assumed)" '>=' 1
 target "least expected / measured, rate learned" "$(extreme least measured)" '>=' 1
