@@ -40,7 +40,7 @@ worst_moment() {
 look() {
   read -r lsn wal_since_redo trigger size estimate rate_source < <(query -F ' ' -c "
     SELECT pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0'), wal_since_redo, trigger_size, max_wal_size,
-           extract(epoch FROM recovery_estimate), replay_rate_source FROM walsizer.status")
+           round(extract(epoch FROM recovery_estimate)::numeric, 2), replay_rate_source FROM walsizer.status")
   [[ -n $rate_source ]] || die "walsizer.status cannot be read"
 }
 
@@ -71,7 +71,7 @@ recovery_by_log() {
 
 # load_and_kill CONTENDER PASS
 load_and_kill() {
-  local first_lsn rows until began lsn size estimate rate_source wal_since_redo trigger found=no forced timed
+  local first_lsn rows until began lsn size estimate rate_source wal_since_redo trigger found=no forced timed per_transaction
   wait_for_quiet
   rows=$(rows_written) first_lsn=$(insert_lsn) first_line=$(log_lines)
   set -m
@@ -95,7 +95,9 @@ load_and_kill() {
   }
   began=$(calculate %.2f "$(now) - $began")
   rows=$(($(rows_written) - rows))
-  say "$1,$2,$load,$((size >> 20)),$timed,$forced,$(calculate %.2f "($lsn - $first_lsn) / 1000 / $rows"),$found,$(recovery_by_log),$began,$(calculate %.2f "$estimate"),$rate_source" >>"$results/kills.csv"
+  per_transaction=$(calculate %.2f "($lsn - $first_lsn) / 1000 / $rows")
+  say "$1,$2,$load,$((size >> 20)),$timed,$forced,$per_transaction,$found,$(recovery_by_log),$began,$estimate,$rate_source" \
+    >>"$results/kills.csv"
   query -c "SELECT last_recovery_time, last_recovery_bytes, replay_rate, recovery_estimate FROM walsizer.status" \
     >>"$results/learned.txt"
   tail -n 1 "$results/kills.csv" | awk -F , '{printf "  %-9s %-7s %8d %6d %6d %9.1f %9d %10.1f %8s\n",

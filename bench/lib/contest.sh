@@ -82,7 +82,8 @@ one_run() {
   worst=$(grep "^$label," "$by_second" | cut -d , -f 4 | sort -n | head -n 1)
   forced=$(grep -c "^$label,.*,forced," "$events")
   timed=$(grep -c "^$label,.*,timed," "$events")
-  say "$label,$load,$busy,$tps,$(calculate %.3f "$wal / 1000 / $transactions"),$forced,$timed,$(percentiles),$worst,$(megabytes max_wal_size)" >>"$runs"
+  wal=$(calculate %.3f "$wal / 1000 / $transactions")
+  say "$label,$load,$busy,$tps,$wal,$forced,$timed,$(percentiles),$worst,$(megabytes max_wal_size)" >>"$runs"
   rm -f "$work"/transactions.*
   if preloads_walsizer "$2"; then
     query --csv -c "SELECT * FROM walsizer.decisions ORDER BY id" >"$results/decisions-$2-$1.csv"
