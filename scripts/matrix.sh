@@ -8,7 +8,7 @@ set -uo pipefail
 
 usage() {
   cat <<'END'
-Usage: scripts/matrix.sh [--long | --build] [VERSION...]
+Usage: scripts/matrix.sh [--long | --build] [--minutes=N] [VERSION...]
 
 Tests walsizer on PostgreSQL 13, 17, 18 and 19, or on the versions named (15 as well). For each it makes a
 Debian chroot with that server and the test tools, copies the tree into it and runs scripts/test.sh there as
@@ -19,6 +19,7 @@ Nothing of this machine's own PostgreSQL is used.
 
   --long    test.sh --long: also the proofs that take minutes
   --build   make the chroots and test nothing
+  --minutes=N   begin no version after so many minutes; those left out are named like those that cannot be had
 
 Environment: WALSIZER_CHROOTS (where the chroots are; default /var/cache/walsizer-chroots), WALSIZER_MIRROR
 (a Debian mirror to try before those of this machine's apt).
@@ -41,11 +42,12 @@ test_limit=25m
 # One downloads while the other unpacks; more only wait for each other.
 readonly builds_at_once=2
 
-long=() versions=() only_build=()
+long=() versions=() only_build=() minutes=
 for argument; do
   case $argument in
   --long) long=(--long) test_limit=150m ;;
   --build) only_build=(--build) ;;
+  --minutes=*) minutes=${argument#*=} ;;
   -h | --help) usage && exit ;;
   *)
     [[ -n ${suites[$argument]:-} ]] || { usage >&2 && die "no chroot for PostgreSQL $argument is known"; }
@@ -61,7 +63,7 @@ if ! can_make_chroots; then
   ((${#only_build[@]})) || say "0 passed, 0 failed"
   exit 3
 fi
-as_root_again "${long[@]}" "${only_build[@]}" "${versions[@]}"
+as_root_again "${long[@]}" "${only_build[@]}" ${minutes:+"--minutes=$minutes"} "${versions[@]}"
 begin_chroots
 
 # ---- Chroots ---------------------------------------------------------------------------------------------
@@ -148,6 +150,7 @@ pack_tree "$scratch/tree.tar" || die "cannot pack the tree $top"
 build_chroots "${versions[@]}"
 if ((${#only_build[@]} == 0)); then
   for version in "${versions[@]}"; do
+    [[ -z $minutes ]] || ((SECONDS < minutes * 60)) || untested[$version]=${untested[$version]:-no time was left}
     [[ -n ${untested[$version]:-} ]] || test_version "$version"
   done
 fi
