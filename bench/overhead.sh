@@ -71,6 +71,6 @@ spread=$(ratio 5 spread)
 say "  Transactions per second, with / without, round by round: $spread, median $(ratio 5)."
 say "  That spread is the noise: where 1 lies inside, walsizer makes no difference beyond it."
 target "1 lies outside of it by" "$(awk -v low="${spread% to *}" -v high="${spread#* to }" \
-  'BEGIN {print low > 1 ? low - 1 : high < 1 ? 1 - high : 0}')" '<=' 0
+  'BEGIN {print (low > 1 ? low - 1 : high < 1 ? 1 - high : 0)}')" '<=' 0
 target "worker's share of one core, per cent, at most" "$(largest_share)" '<=' 0.1
 finish
