@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
 
 namespace walsizer::cli {
 
@@ -56,12 +57,27 @@ std::size_t DisplayWidth(std::string_view text) {
     return width;
 }
 
+namespace {
+
+// The end of the next word. "560 kB" is one: a figure and its unit stay on one line.
+std::size_t WordEnd(std::string_view text) {
+    static constexpr std::string_view kUnits[] = {"kB", "MB", "GB", "TB", "MB/s", "GB/s", "s", "%"};
+    const std::size_t end = std::min(text.find(' '), text.size());
+    if (end == 0 || end == text.size() || text[end - 1] < '0' || text[end - 1] > '9') return end;
+    const std::size_t unit_end = std::min(text.find_first_of(" .,;:)", end + 1), text.size());
+    const std::string_view unit = text.substr(end + 1, unit_end - end - 1);
+    if (std::find(std::begin(kUnits), std::end(kUnits), unit) == std::end(kUnits)) return end;
+    return std::min(text.find(' ', end + 1), text.size());
+}
+
+}  // namespace
+
 std::string Wrapped(std::string_view text, std::size_t indent, std::size_t first, std::size_t columns) {
     std::string result(first == 0 ? indent : 0, ' ');
     std::size_t used = std::max(first, indent);
     bool begins = true;
     while (!text.empty()) {
-        const std::size_t end = std::min(text.find(' '), text.size());
+        const std::size_t end = WordEnd(text);
         const std::string_view word = text.substr(0, end);
         const std::size_t width = DisplayWidth(word);
         if (!begins && used + 1 + width > columns) {

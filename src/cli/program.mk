@@ -52,6 +52,26 @@ cli-unit: cli-checked
 
 -include $(PROGRAM_OBJECTS:.o=.d) $(CHECKED_OBJECTS:.o=.d) $(CLI_TESTS:.o=.d)
 
+# The log parser under libFuzzer, for FUZZ_SECONDS; needs clang. The corpus stays in build/fuzz.
+FUZZ_SECONDS ?= 600
+FUZZ_CXX ?= clang++
+FUZZ_FLAGS = $(STANDARD) -O1 -g1 -Wall -Wextra -Werror $(PROGRAM_FLAGS) -fsanitize=fuzzer-no-link,address,undefined \
+	-fno-sanitize-recover=all
+FUZZ_OBJECTS = $(patsubst %.cpp,build/fuzz/%.o,test/fuzz/log_parser.cpp \
+	$(filter-out %/main.cpp %_command.cpp,$(wildcard src/engine/*.cpp src/cli/*.cpp src/cli/log/*.cpp)))
+
+build/fuzz/%.o: %.cpp
+	@mkdir -p $(@D)
+	$(FUZZ_CXX) $(FUZZ_FLAGS) -MMD -MP -c $< -o $@
+
+build/fuzz/log_parser: $(FUZZ_OBJECTS)
+	$(FUZZ_CXX) -fsanitize=fuzzer,address,undefined $^ -lfmt -lre2 -lz -lzstd -lpthread -o $@
+
+fuzz: build/fuzz/log_parser
+	mkdir -p build/fuzz/corpus
+	build/fuzz/log_parser -dict=test/fuzz/log.dict -max_total_time=$(FUZZ_SECONDS) -timeout=10 -rss_limit_mb=1024 \
+	  -artifact_prefix=build/fuzz/ -print_final_stats=1 build/fuzz/corpus test/cases
+
 PROGRAM_MAN = $(wildcard docs/walsizer.1)
 PROGRAM_COMPLETION = $(wildcard src/cli/walsizer.bash)
 completiondir ?= $(datarootdir)/bash-completion/completions
@@ -85,4 +105,4 @@ uninstall-program:
 	rm -f '$(DESTDIR)$(bindir)/walsizer' '$(DESTDIR)$(mandir)/man1/walsizer.1' \
 	  '$(DESTDIR)$(completiondir)/walsizer'
 
-.PHONY: cli-checked cli-unit program-missing install-program uninstall-program
+.PHONY: fuzz cli-checked cli-unit program-missing install-program uninstall-program

@@ -70,6 +70,7 @@ class Judgement {
           ceiling_(PresentCeiling(facts_)) {
         result_.limits = LimitsInWords(facts_, ceiling_, options);
         Decide();
+        if (ceiling_.size <= server_.max_wal_size) result_.limited_by = Name(ceiling_.governs);
         if (result_.action == Action::kRaise) result_.lines = LinesFor(evidence.places, result_.size);
     }
 

@@ -10,6 +10,7 @@ TEST(Output, WrapsAtSpacesWithinTheColumns) {
     EXPECT_EQ(Wrapped("aa bb cc", 4, 4, 9), "aa bb\n    cc");
     EXPECT_EQ(Wrapped("averylongword", 0, 0, 5), "averylongword");
     EXPECT_EQ(Wrapped("", 3), "   ");
+    EXPECT_EQ(Wrapped("need 560 kB.", 0, 0, 9), "need\n560 kB.") << "a figure keeps its unit";
 }
 
 TEST(Output, WidthCountsCharactersNotBytesNorColour) {

@@ -41,19 +41,19 @@ struct Event {
     EventKind kind = EventKind::kNone;
     std::optional<Instant> at;
     std::int64_t pid = 0;
-    std::string server;      // what the prefix says about whose line this is
-    bool rds = false;        // Amazon RDS writes its own prefix
+    std::string server;  // what the prefix says about whose line this is
+    bool rds = false;    // Amazon RDS writes its own prefix
     bool restartpoint = false;
     Cause cause = Cause::kUnknown;  // by the flags, where the line has them
     std::int64_t seconds = -1;      // kFrequent: since the checkpoint before; -1 cut off
     CheckpointFigures figures;      // kComplete
     bool old_format = false;        // "transaction log file(s)": 9.6 or older
     SettingName setting = SettingName::kMaxWalSize;
-    double value = 0;               // kSetting: bytes, microseconds or the target; negative: back to default
-    int major = 0;                  // kVersion
-    Lsn lsn = 0;                    // kRedo*
-    Micros elapsed = -1;            // kRedoProgress
-    std::uint64_t identity = 0;     // of the line, to find copies of it; 0: it has no date to be found by
+    double value = 0;            // kSetting: bytes, microseconds or the target; negative: back to default
+    int major = 0;               // kVersion
+    Lsn lsn = 0;                 // kRedo*
+    Micros elapsed = -1;         // kRedoProgress
+    std::uint64_t identity = 0;  // of the line, to find copies of it; 0: it has no date to be found by
 };
 
 }  // namespace walsizer::cli

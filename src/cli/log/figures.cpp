@@ -23,6 +23,7 @@ struct Number {
     std::int64_t whole = 0;
     Micros as_seconds = -1;  // when it has decimals: 53.309
     bool at_end = false;     // nothing behind it: digits may be missing
+    bool split = false;      // more digits follow after a space: a line was wrapped within the number
 };
 
 // The numbers of one part of the message.
@@ -47,6 +48,9 @@ std::vector<Number> NumbersOf(std::string_view part) {
             if (number.whole < 1'000'000'000) number.as_seconds = number.whole * kSecond + decimals;
         }
         number.at_end = next == end;
+        const char* behind = next;
+        while (behind < end && *behind == ' ') ++behind;
+        number.split = behind > next && behind < end && IsDigit(*behind);
         numbers.push_back(number);
         at = static_cast<std::size_t>(next - part.data());
     }
@@ -61,8 +65,8 @@ std::vector<Lsn> LsnsOf(std::string_view part) {
         while (from > 0 && IsHex(part[from - 1])) --from;
         std::size_t end = slash + 1;
         while (end < part.size() && IsHex(part[end])) ++end;
-        const bool bounded = (from == 0 || !IsWordChar(part[from - 1])) &&
-                             (end == part.size() || !IsWordChar(part[end]));
+        const bool bounded =
+            (from == 0 || !IsWordChar(part[from - 1])) && (end == part.size() || !IsWordChar(part[end]));
         if (!bounded || slash - from < 1 || slash - from > 8 || end - slash < 2 || end - slash > 9) continue;
         std::uint32_t high = 0;
         std::uint32_t low = 0;
@@ -80,15 +84,19 @@ std::string_view After(std::string_view text, std::string_view name) {
     return text.substr(at + name.size(), 24);
 }
 
+constexpr std::int64_t kMostKilobytes = 2147483647;
+
 void ReadDistance(const Number& number, CheckpointFigures& figures) {
     // An int of kilobytes (xlog.c:LogCheckpointEnd()): beyond 2 TB it wraps, and the sign is no digit.
+    if (number.split || number.whole > kMostKilobytes) return;
     figures.distance = number.whole * kKiB;
     figures.distance_cut = number.at_end;
 }
 
-// "wrote 8 buffers (0.0%)", "; 0 WAL file(s) added, 16 removed, 23 recycled", "; write=18.309 s, sync=..., total=...",
-// "; sync files=80, longest=..., average=...", "; distance=633113 kB, estimate=...", "; lsn=..., redo lsn=...".
-// 18 and later may have one part more at the beginning, for SLRU buffers.
+// "wrote 8 buffers (0.0%)", "; 0 WAL file(s) added, 16 removed, 23 recycled", "; write=18.309 s, sync=...,
+// total=...",
+// "; sync files=80, longest=..., average=...", "; distance=633113 kB, estimate=...", "; lsn=..., redo
+// lsn=...". 18 and later may have one part more at the beginning, for SLRU buffers.
 bool ReadParts(std::string_view text, CheckpointFigures& figures) {
     enum class Expect { kTimes, kSyncFiles, kDistance, kLsn, kNothing } expect = Expect::kTimes;
     std::vector<Number> before;
@@ -104,7 +112,7 @@ bool ReadParts(std::string_view text, CheckpointFigures& figures) {
         first = false;
         switch (expect) {
             case Expect::kTimes:
-                if (numbers.size() == 3 && decimals == 3) {
+                if (numbers.size() == 3 && decimals == 3 && !numbers[2].at_end) {
                     figures.write = numbers[0].as_seconds;
                     figures.sync = numbers[1].as_seconds;
                     figures.total = numbers[2].as_seconds;
@@ -114,7 +122,7 @@ bool ReadParts(std::string_view text, CheckpointFigures& figures) {
                 before = numbers;
                 break;
             case Expect::kSyncFiles:
-                if (numbers.size() >= 2 && numbers[1].as_seconds >= 0)
+                if (numbers.size() >= 2 && numbers[1].as_seconds >= 0 && !numbers[1].at_end)
                     figures.longest_sync = numbers[1].as_seconds;
                 expect = Expect::kDistance;
                 break;

@@ -56,7 +56,9 @@ class PlainFile : public Input {
     bool Begins(const char* signature, std::size_t size) const {
         return magic_size_ >= size && std::memcmp(magic_, signature, size) == 0;
     }
-    const std::string& name() const { return name_; }
+    const std::string& name() const {
+        return name_;
+    }
 
   private:
     std::size_t ReadFile(char* buffer, std::size_t size) {

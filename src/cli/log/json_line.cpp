@@ -1,6 +1,6 @@
-#include <nlohmann/json.hpp>
 #include <algorithm>
 #include <functional>
+#include <nlohmann/json.hpp>
 #include <string>
 
 #include "cli/log/line.hpp"
@@ -83,7 +83,8 @@ bool ReadObject(const Json& object, Around around, int depth, Event& event, Read
         if (event.pid == 0) event.pid = around.pid;
         if (!around.server.empty()) event.server = around.server;
         if (event.identity == 0 && event.at && event.at->dated)
-            event.identity = std::hash<std::string>()(object.dump(-1, ' ', false, Json::error_handler_t::replace));
+            event.identity =
+                std::hash<std::string>()(object.dump(-1, ' ', false, Json::error_handler_t::replace));
         return true;
     }
     return false;

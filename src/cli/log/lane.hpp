@@ -15,7 +15,7 @@ struct LoggedCheckpoint {
     bool started = false;       // its "starting" line was seen
     std::int64_t seconds = -1;  // since the one before, where the log says so
     CheckpointFigures figures;
-    bool broken_off = false;    // nothing is known of what came before it
+    bool broken_off = false;  // nothing is known of what came before it
 };
 
 // One process's lines, in order of time. A server has one checkpointer at a time, so that two processes which

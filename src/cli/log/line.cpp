@@ -77,17 +77,20 @@ std::string NameOf(std::string_view text) {
     std::string name;
     std::size_t at = 0;
     while (at < text.size()) {
-        const std::size_t from = text.find_first_not_of(" \t|[]<>():", at);
+        const std::size_t from = text.find_first_not_of(" \t|[]<>()", at);
         if (from == std::string_view::npos) break;
-        const std::size_t end = std::min(text.find_first_of(" \t|[]<>():", from), text.size());
-        const std::string_view token = text.substr(from, end - from);
+        const std::size_t end = std::min(text.find_first_of(" \t|[]<>()", from), text.size());
+        std::string_view token = text.substr(from, end - from);
+        while (!token.empty() && token.back() == ':') token.remove_suffix(1);
         at = end;
         const bool has_letter = std::any_of(token.begin(), token.end(), [](char c) {
             return std::isalpha(static_cast<unsigned char>(c)) != 0 || static_cast<unsigned char>(c) >= 0x80;
         });
         // user=,db=,client= says nothing about the server; a log's own name is that of one of its files.
         if (!has_letter || token.find('=') != std::string_view::npos) continue;
-        if (token.size() > 4 && (token.substr(token.size() - 4) == ".log" || token.substr(token.size() - 4) == ".csv"))
+        if (FindStamp(token)) continue;  // a container's own, in front of PostgreSQL's
+        if (token.size() > 4 &&
+            (token.substr(token.size() - 4) == ".log" || token.substr(token.size() - 4) == ".csv"))
             continue;
         if (token == "stdout" || token == "stderr" || token == "F" || token == "P") continue;
         if (!name.empty()) name += ' ';
@@ -161,8 +164,9 @@ Reading ReadTextLine(std::string_view line, std::string_view rest, Event& event)
     if (level.level == Level::kOther) return Reading::kNotOurs;
     if (level.level != Level::kUnknown) {
         std::string_view message = line.substr(level.message);
-        // The console's own quotes around a pasted or exported line.
-        while (!message.empty() && (message.back() == '"' || message.back() == ',')) message.remove_suffix(1);
+        // The quotes of a console or a spreadsheet around the line: one more than the message has itself.
+        if (std::count(message.begin(), message.end(), '"') % 2 == 1)
+            message = message.substr(0, message.rfind('"'));
         const Reading reading = ReadMessage(message, rest, level.level, event);
         if (reading == Reading::kNotOurs) return reading;
         ReadPrefix(line.substr(0, level.word), event);
@@ -222,8 +226,8 @@ Reading ReadLine(const Candidate& candidate, Event& event) {
     std::string_view line = WithoutFrame(candidate.line);
     Reading reading = Reading::kNotOurs;
     const std::size_t brace = line.find('{');
-    if (brace != std::string_view::npos && brace < 200 && line.find('"', brace) == line.find_first_not_of(" ", brace + 1) &&
-        ReadJsonLine(line, event, reading))
+    if (brace != std::string_view::npos && brace < 200 &&
+        line.find('"', brace) == line.find_first_not_of(" ", brace + 1) && ReadJsonLine(line, event, reading))
         return reading;
     if (line.find(",") != std::string_view::npos && ReadCsvLine(line, candidate.rest, event, reading))
         return reading;
@@ -231,8 +235,8 @@ Reading ReadLine(const Candidate& candidate, Event& event) {
 }
 
 bool LooksLikeServerLog(std::string_view beginning) {
-    static const RE2 kCsv(R"(,"?(LOG|ERROR|FATAL|WARNING|PANIC)"?,"?[0-9A-Z]{5}"?,)");
-    static const RE2 kJson(R"("(error_severity|textPayload|log|record|message)" ?:)");
+    static const RE2 kCsv(R"re(,"?(LOG|ERROR|FATAL|WARNING|PANIC)"?,"?[0-9A-Z]{5}"?,)re");
+    static const RE2 kJson(R"re("(error_severity|textPayload|log|record|message)" ?:)re");
     std::size_t at = 0;
     for (int lines = 0; at < beginning.size() && lines < 500; ++lines) {
         const std::size_t end = std::min(beginning.find('\n', at), beginning.size());
@@ -241,7 +245,8 @@ bool LooksLikeServerLog(std::string_view beginning) {
         const LevelAt level = FindLevel(line);
         if (level.level != Level::kUnknown && FindStamp(line.substr(0, level.word))) return true;
         if (RE2::PartialMatch(ToPiece(line), kCsv)) return true;
-        if (RE2::PartialMatch(ToPiece(line), kJson) && line.find("LOG") != std::string_view::npos) return true;
+        if (RE2::PartialMatch(ToPiece(line), kJson) && line.find("LOG") != std::string_view::npos)
+            return true;
     }
     return false;
 }

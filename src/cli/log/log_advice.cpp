@@ -26,7 +26,8 @@ Need MeasuredNeed(const Tally& tally, const ServerSettings& server) {
     Totals totals;
     DecisionRecord decision;
     CheckpointRecord checkpoint;
-    Journal journal = {{&decision, 1, &none}, {&window, 1, &windows_written}, {&checkpoint, 1, &none}, totals};
+    Journal journal = {
+        {&decision, 1, &none}, {&window, 1, &windows_written}, {&checkpoint, 1, &none}, totals};
     Observation now;
     now.server = server;
     Tracker tracker;
@@ -82,8 +83,9 @@ ServerAdvice AdviseServer(const LoggedServer& server, const CeilingOptions& ceil
     evidence.forced = tally.forced;
     evidence.forced_close = tally.forced_close;
     evidence.effective = tally.counts.total() - tally.counts[Cause::kRestartpoint] - tally.counts.stale;
-    evidence.places = server.rds ? std::vector<Place>{Place::kRds}
-                                 : std::vector<Place>{Place::kConf, Place::kSql, Place::kPatroni, Place::kCnpg};
+    evidence.places = server.rds
+                          ? std::vector<Place>{Place::kRds}
+                          : std::vector<Place>{Place::kConf, Place::kSql, Place::kPatroni, Place::kCnpg};
     Recommend(advice, evidence, ceilings);
     advice.findings = LogFindings(server, advice, ceilings);
     return advice;
@@ -95,7 +97,7 @@ Advice AdviseByLog(const std::vector<std::string>& paths, const LogFacts& facts,
                    const CeilingOptions& ceilings) {
     Advice advice;
     advice.from_log = true;
-    advice.source = paths.size() != 1  ? fmt::format("{} log files", paths.size())
+    advice.source = paths.size() != 1 ? fmt::format("{} log files", paths.size())
                     : paths[0] == "-" ? "standard input"
                                       : paths[0];
     for (const LoggedServer& server : facts.servers) advice.servers.push_back(AdviseServer(server, ceilings));

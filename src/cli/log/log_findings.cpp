@@ -53,9 +53,8 @@ class Findings {
         std::string message = fmt::format("{} of {} checkpoints {} forced by WAL volume", tally_.forced, all,
                                           tally_.forced == 1 ? "was" : "were");
         if (tally_.shortest_forced >= 0)
-            message += fmt::format(", {} after the one before",
-                                   Range(TimeForPeople(tally_.shortest_forced),
-                                         TimeForPeople(tally_.longest_forced)));
+            message += fmt::format(", {} after the one before", Range(TimeForPeople(tally_.shortest_forced),
+                                                                      TimeForPeople(tally_.longest_forced)));
         message += ".";
         const bool raise = advice_.recommendation.action == Action::kRaise;
         Say(raise ? Severity::kWarning : Severity::kInfo, "forced", message,
@@ -68,28 +67,30 @@ class Findings {
         if (tally_.counts.stale == 0) return;
         std::string distances;
         if (tally_.smallest_stale >= 0)
-            distances = fmt::format(" after {}", Range(Size(tally_.smallest_stale), Size(tally_.largest_stale)));
+            distances =
+                fmt::format(" after {}", Range(Size(tally_.smallest_stale), Size(tally_.largest_stale)));
         Say(Severity::kInfo, "stale",
-            fmt::format("max_wal_size was raised to {} at {}, and {} checkpoints were forced{} since, short of "
-                        "its trigger of {}: the statement keeps its old trigger.",
-                        SizeSetting(advice_.settings.max_wal_size.value), Print(*server_.raised_at),
-                        tally_.counts.stale, distances,
-                        Size(TriggerSize(advice_.settings.max_wal_size.value, advice_.settings.ForEngine()))),
+            fmt::format(
+                "max_wal_size was raised to {} at {}, and {} checkpoints were forced{} since, short of "
+                "its trigger of {}: the statement keeps its old trigger.",
+                SizeSetting(advice_.settings.max_wal_size.value), Print(*server_.raised_at),
+                tally_.counts.stale, distances,
+                Size(TriggerSize(advice_.settings.max_wal_size.value, advice_.settings.ForEngine()))),
             "A statement that was running at the reload sees the new value only when it ends. This is no "
             "reason to raise again.");
     }
 
     void SlowReplay() {
         if (advice_.replay_rate <= 0 || ceilings_.max_recovery_time <= 0) return;
-        const double seconds =
-            static_cast<double>(advice_.settings.max_wal_size.value) / advice_.replay_rate;
+        const double seconds = static_cast<double>(advice_.settings.max_wal_size.value) / advice_.replay_rate;
         if (seconds * kSecond <= static_cast<double>(ceilings_.max_recovery_time)) return;
         Say(Severity::kWarning, "slow_replay",
-            fmt::format("Crash recovery replayed {:.2f} MB/s: with max_wal_size = {} it can take {}, more than "
-                        "the {} that are acceptable. The recovery time forbids growth.",
-                        advice_.replay_rate / 1e6, SizeSetting(advice_.settings.max_wal_size.value),
-                        TimeForPeople(static_cast<Micros>(seconds * kSecond)),
-                        TimeSetting(ceilings_.max_recovery_time)),
+            fmt::format(
+                "Crash recovery replayed {:.2f} MB/s: with max_wal_size = {} it can take {}, more than "
+                "the {} that are acceptable. The recovery time forbids growth.",
+                advice_.replay_rate / 1e6, SizeSetting(advice_.settings.max_wal_size.value),
+                TimeForPeople(static_cast<Micros>(seconds * kSecond)),
+                TimeSetting(ceilings_.max_recovery_time)),
             "Find out why replay is slow (storage, recovery_prefetch), or accept more with "
             "--max-recovery-time.");
     }
@@ -135,10 +136,10 @@ class Findings {
             recommendation.need.basis == NeedBasis::kProjected)
             return;
         if (static_cast<double>(present) < static_cast<double>(kFarAbove) * recommendation.need.bytes) return;
-        std::string message = fmt::format(
-            "max_wal_size = {} is {:.0f} times the WAL of one checkpoint_timeout ({}).", SizeSetting(present),
-            static_cast<double>(present) / recommendation.need.bytes,
-            SizeForPeople(recommendation.need.bytes));
+        std::string message =
+            fmt::format("max_wal_size = {} is {:.0f} times the WAL of one checkpoint_timeout ({}).",
+                        SizeSetting(present), static_cast<double>(present) / recommendation.need.bytes,
+                        SizeForPeople(recommendation.need.bytes));
         if (recommendation.need.bytes < static_cast<double>(kDefaultMinWalSize))
             message += " The default min_wal_size of 80MB already suffices.";
         else

@@ -11,18 +11,6 @@ namespace walsizer::cli {
 
 namespace {
 
-constexpr std::string_view kLogWords[] = {"LOG",          "LOGG", "СООБЩЕНИЕ", "ЗАПИСУВАННЯ", "DZIENNIK",
-                                          "ჟურნალი", "로그", "日志",      "日誌"};
-constexpr std::string_view kHintWords[] = {
-    "HINT",   "TIPP",    "ASTUCE",     "SUGERENCIA", "SUGGERIMENTO", "ヒント",     "힌트",
-    "PODPOWIEDŹ", "DICA", "ПОДСКАЗКА", "TIPS",       "İPUCU",       "УКАЗІВКА", "ПІДКАЗКА",
-    "提示",   "მინიშნება", "PETUNJUK"};
-constexpr std::string_view kOtherWords[] = {
-    "ERROR",  "FATAL",  "PANIC",   "WARNING", "NOTICE", "INFO",     "DEBUG",     "DEBUG1", "DEBUG2", "DEBUG3",
-    "DEBUG4", "DEBUG5", "DETAIL",  "CONTEXT", "QUERY",  "LOCATION", "STATEMENT", "FEHLER", "WARNUNG", "HINWEIS",
-    "ANWEISUNG", "ERREUR", "ATTENTION", "INSTRUCTION", "SENTENCIA", "ADVERTENCIA", "ОШИБКА", "ОПЕРАТОР",
-    "ПРЕДУПРЕЖДЕНИЕ", "ПОДРОБНОСТИ", "КОНТЕКСТ", "文", "詳細", "警告", "错误", "语句", "명령", "ISTRUZIONE"};
-
 struct Head {
     std::string_view text;
     EventKind kind;
@@ -142,11 +130,6 @@ bool StartsWith(std::string_view text, std::string_view beginning) {
     return text.substr(0, beginning.size()) == beginning;
 }
 
-template <std::size_t kCount>
-bool Among(std::string_view word, const std::string_view (&words)[kCount]) {
-    return std::find(std::begin(words), std::end(words), word) != std::end(words);
-}
-
 // The flags are never translated (xlog.c:LogCheckpointStart()). Both "wal time" is WAL's: it was due anyway.
 Cause CauseOf(std::string_view flags, bool& any) {
     Cause cause = Cause::kUnknown;
@@ -220,8 +203,8 @@ std::string_view Quoted(std::string_view text, std::size_t& at) {
     struct Quotes {
         std::string_view open, close;
     };
-    static constexpr Quotes kQuotes[] = {{"\"\"", "\"\""}, {"\\\"", "\\\""}, {"\"", "\""}, {"»", "«"},
-                                         {"«", "»"},       {"“", "”"}};
+    static constexpr Quotes kQuotes[] = {{"\"\"", "\"\""}, {"\\\"", "\\\""}, {"\"", "\""},
+                                         {"»", "«"},       {"«", "»"},       {"“", "”"}};
     for (; at < text.size(); ++at) {
         for (const Quotes& quotes : kQuotes) {
             if (!StartsWith(text.substr(at), quotes.open)) continue;
@@ -230,9 +213,11 @@ std::string_view Quoted(std::string_view text, std::size_t& at) {
             if (end == std::string_view::npos) return {};
             at = end + quotes.close.size();
             std::string_view inside = text.substr(from, end - from);
-            while (!inside.empty() && (inside.front() == ' ' || inside.front() == '\xC2' || inside.front() == '\xA0'))
+            while (!inside.empty() &&
+                   (inside.front() == ' ' || inside.front() == '\xC2' || inside.front() == '\xA0'))
                 inside.remove_prefix(1);
-            while (!inside.empty() && (inside.back() == ' ' || inside.back() == '\xC2' || inside.back() == '\xA0'))
+            while (!inside.empty() &&
+                   (inside.back() == ' ' || inside.back() == '\xC2' || inside.back() == '\xA0'))
                 inside.remove_suffix(1);
             return inside;
         }
@@ -267,9 +252,10 @@ Reading ReadSetting(std::string_view message, Event& event) {
     }
     event.kind = EventKind::kSetting;
     if (fits) return Reading::kRead;
-    // Removed from the file: no value is quoted.
+    // Removed from the file: no value is quoted, or in Ukrainian the words for the default.
     event.value = -1;
-    if (text.empty() && message.find("changed") == std::string_view::npos) return Reading::kRead;
+    const bool figure = text.find_first_of("0123456789") != std::string_view::npos;
+    if (!figure && message.find("changed") == std::string_view::npos) return Reading::kRead;
     return Reading::kUnreadable;
 }
 
@@ -319,25 +305,19 @@ bool IsCutHead(std::string_view message) {
 
 }  // namespace
 
-Level LevelOf(std::string_view word) {
-    if (Among(word, kLogWords)) return Level::kLog;
-    if (Among(word, kHintWords)) return Level::kHint;
-    if (Among(word, kOtherWords)) return Level::kOther;
-    return Level::kUnknown;
-}
-
 Reading ReadMessage(std::string_view message, std::string_view rest, Level level, Event& event) {
     if (level == Level::kOther) return Reading::kNotOurs;
     const bool names_size = message.find("max_wal_size") != std::string_view::npos ||
                             message.find("checkpoint_segments") != std::string_view::npos;
     if (level == Level::kHint) {
-        if (!names_size || message.size() > 200) return Reading::kNotOurs;
+        if (!names_size || message.size() > 600) return Reading::kNotOurs;
         event.kind = EventKind::kHint;
         event.cause = Cause::kWal;
         return Reading::kRead;
     }
     for (const Head& head : kHeads)
-        if (message.size() >= head.text.size() && message[0] == head.text[0] && StartsWith(message, head.text))
+        if (message.size() >= head.text.size() && message[0] == head.text[0] &&
+            StartsWith(message, head.text))
             return ReadByHead(head, message.substr(head.text.size()), rest, event);
     if (level != Level::kLog) return Reading::kNotOurs;
     if (IsCutHead(message)) return Reading::kUnreadable;

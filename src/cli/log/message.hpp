@@ -11,14 +11,14 @@ enum class Level : std::uint8_t {
     kUnknown,  // the line has none
     kLog,
     kHint,
-    kOther,    // ERROR, STATEMENT, ...: quotes others at most
+    kOther,  // ERROR, STATEMENT, ...: quotes others at most
 };
 
 // The level a word such as "LOG" or "СООБЩЕНИЕ" stands for; kUnknown when it is no level.
 Level LevelOf(std::string_view word);
 
 enum class Reading : std::uint8_t {
-    kNotOurs,   // the message concerns something else
+    kNotOurs,  // the message concerns something else
     kRead,
     kUnreadable,  // it concerns checkpoints, but cannot be read
 };

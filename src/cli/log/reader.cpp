@@ -148,9 +148,10 @@ class Merge {
         facts_.bytes += file.bytes();
         facts_.unparsed += file.unparsed();
         if (file.truncated())
-            facts_.notes.push_back(fmt::format("{}: the compressed data breaks off or is damaged; what came "
-                                               "before was read.",
-                                               file.path()));
+            facts_.notes.push_back(
+                fmt::format("{}: the compressed data breaks off or is damaged; what came "
+                            "before was read.",
+                            file.path()));
     }
 
     // A file, or what follows a jump back in time within it.

@@ -20,8 +20,8 @@ struct LogFacts {
     std::vector<std::string> notes;
 };
 
-// `progress` is told now and then how many bytes were read. Throws std::runtime_error for files that cannot be
-// read, are empty, or are no PostgreSQL server log.
+// `progress` is told now and then how many bytes were read. Throws std::runtime_error for files that cannot
+// be read, are empty, or are no PostgreSQL server log.
 LogFacts ReadLogs(const std::vector<std::string>& paths, const SettingOptions& options,
                   const std::function<void(std::int64_t)>& progress);
 

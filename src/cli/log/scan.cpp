@@ -13,25 +13,24 @@ struct Word {
     std::string_view text;
     unsigned offset;  // of the three bytes
 };
-constexpr Word kWords[] = {
-    {"kpoint", 0},            // checkpoint, Checkpoint, checkpoint_timeout
-    {"tpoint", 0},            // restartpoint
-    {"max_wal_size", 2},      //
-    {"redo", 1},              //
-    {"Redo", 1},              // de
-    {"REDO", 1},              // ja, ru, uk
-    {"database system ", 9},  //
-    {"starting PostgreSQL", 7},
-    {"Restart-Punkt", 6},                          // de
-    {"riavvio", 2},                                // it
-    {"control", 2},                                // es: puntos de control; pt: pontos de controle
-    {"kontrolne", 2},                              // pl: punkty kontrolne
-    {"\xD1\x82\xD0\xBE\xD1\x87\xD0\xBA", 5},       // ru, uk: точка
-    {"\xE3\x83\x9D\xE3\x82\xA4", 1},               // ja: チェックポイント, リスタートポイント
-    {"\xED\x81\xAC\xED\x8F\xAC", 2},               // ko: 체크포인트
-    {"\xE7\x82\xB9", 0},                           // zh_CN: 检查点, 重启点
-    {"\xE9\xBB\x9E", 0},                           // zh_TW: 檢查點, 重啟點
-    {"\xE1\x83\xAC\xE1\x83\x94\xE1\x83\xA0", 2}};  // ka: წერტილი
+constexpr Word kWords[] = {{"kpoint", 0},            // checkpoint, Checkpoint, checkpoint_timeout
+                           {"tpoint", 0},            // restartpoint
+                           {"max_wal_size", 2},      //
+                           {"redo", 1},              //
+                           {"Redo", 1},              // de
+                           {"REDO", 1},              // ja, ru, uk
+                           {"database system ", 9},  //
+                           {"starting PostgreSQL", 7},
+                           {"Restart-Punkt", 6},  // de
+                           {"riavvio", 2},        // it
+                           {"control", 2},        // es: puntos de control; pt: pontos de controle
+                           {"kontrolne", 2},      // pl: punkty kontrolne
+                           {"\xD1\x82\xD0\xBE\xD1\x87\xD0\xBA", 5},  // ru, uk: точка
+                           {"\xE3\x83\x9D\xE3\x82\xA4", 1},  // ja: チェックポイント, リスタートポイント
+                           {"\xED\x81\xAC\xED\x8F\xAC", 2},               // ko: 체크포인트
+                           {"\xE7\x82\xB9", 0},                           // zh_CN: 检查点, 重启点
+                           {"\xE9\xBB\x9E", 0},                           // zh_TW: 檢查點, 重啟點
+                           {"\xE1\x83\xAC\xE1\x83\x94\xE1\x83\xA0", 2}};  // ka: წერტილი
 
 // The distinct triples of bytes of kWords: several words share one.
 constexpr unsigned char kTriples[][3] = {
@@ -85,8 +84,8 @@ template <typename Vector>
         Load(data + from + 2, third);
 #pragma GCC unroll 32
         for (const auto& triple : kTriples)
-            hit |= reinterpret_cast<Vector>((first == triple[0]) & (second == triple[1]) &
-                                            (third == triple[2]));
+            hit |=
+                reinterpret_cast<Vector>((first == triple[0]) & (second == triple[1]) & (third == triple[2]));
         if (Any(hit)) break;
     }
     return from;
@@ -166,8 +165,7 @@ std::size_t FindWord(const char* data, std::size_t size) {
     return size;
 }
 
-LineScanner::LineScanner(std::unique_ptr<Input> input)
-    : input_(std::move(input)), buffer_(kBlock + kRest) {}
+LineScanner::LineScanner(std::unique_ptr<Input> input) : input_(std::move(input)), buffer_(kBlock + kRest) {}
 
 std::string_view LineScanner::Beginning() {
     if (filled_ == 0) Refill();
@@ -192,8 +190,7 @@ bool LineScanner::Refill() {
     whole_ = filled_;
     if (!ended_) {
         const std::size_t keep = std::min(filled_, kRest);
-        const auto* newline =
-            static_cast<const char*>(memrchr(buffer_.data(), '\n', filled_ - keep));
+        const auto* newline = static_cast<const char*>(memrchr(buffer_.data(), '\n', filled_ - keep));
         if (newline != nullptr)
             whole_ = static_cast<std::size_t>(newline - buffer_.data()) + 1;
         else if (filled_ < kLongestLine)

@@ -31,8 +31,9 @@ std::size_t ServerLog::LaneOf(std::int64_t pid) {
         if (lanes_[i]->pid() == pid) return i;
     if (lanes_.size() >= kMostLanes) return kMostLanes - 1;
     const std::size_t lane = lanes_.size();
-    lanes_.push_back(std::make_unique<Lane>(
-        pid, [this, lane](const LoggedCheckpoint& checkpoint) { Queue({lane, checkpoint}); }));
+    lanes_.push_back(std::make_unique<Lane>(pid, [this, lane](const LoggedCheckpoint& checkpoint) {
+        Queue({lane, checkpoint});
+    }));
     accounts_.emplace_back();
     return lane;
 }

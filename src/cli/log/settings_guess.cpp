@@ -59,11 +59,13 @@ void GuessTimeout(const std::deque<LoggedItem>& items, SettingsInForce& settings
         timeout.origin = Origin::kLog;
         timeout.note = fmt::format("timed checkpoints come {} s apart", timeout.value / kSecond);
     } else if (longest_write > timeout.value) {
-        // It is spread over completion_target of the timeout at the most.
-        const double least = static_cast<double>(longest_write) / settings.completion_target.value;
+        // It is spread over completion_target of the timeout at the most, and no target in use is larger.
+        const double least =
+            static_cast<double>(longest_write) / std::max(settings.completion_target.value, 0.9);
         timeout.value = static_cast<Micros>(std::ceil(least / kMinute)) * kMinute;
         timeout.origin = Origin::kLog;
-        timeout.note = fmt::format("a timed checkpoint was written over {}", TimeForPeople(longest_write));
+        timeout.note =
+            fmt::format("at least: a timed checkpoint was written over {}", TimeForPeople(longest_write));
     }
 }
 
@@ -122,9 +124,9 @@ void GuessMaxWalSize(const std::deque<LoggedItem>& items, Guess& guess) {
     const auto size = static_cast<Bytes>(std::ceil(static_cast<double>(most_segments + 1) *
                                                    (1.0 + server.completion_target))) -
                       1;
-    guess.settings.max_wal_size = {std::max<Bytes>(size, 2) * segment, Origin::kLog,
-                                   fmt::format("at most: checkpoints were forced after {}",
-                                               SizeForPeople(static_cast<double>(least)))};
+    guess.settings.max_wal_size = {
+        std::max<Bytes>(size, 2) * segment, Origin::kLog,
+        fmt::format("at most: checkpoints were forced after {}", SizeForPeople(static_cast<double>(least)))};
 }
 
 }  // namespace
@@ -138,8 +140,7 @@ Guess GuessSettings(const std::deque<LoggedItem>& items, const VersionFacts& ver
         if (version.major > 0)
             settings.completion_target.note = fmt::format("that of PostgreSQL {}", version.major);
     }
-    if (options.completion_target)
-        settings.completion_target = {*options.completion_target, Origin::kOption};
+    if (options.completion_target) settings.completion_target = {*options.completion_target, Origin::kOption};
     GuessTimeout(items, settings);
     GuessSegmentSize(items, version, settings);
     options.Apply(settings);
@@ -153,8 +154,8 @@ void ApplyChange(const SettingChange& change, const SettingOptions& options, Set
     switch (change.name) {
         case SettingName::kMaxWalSize:
             if (options.max_wal_size) return;
-            settings.max_wal_size = {
-                reset ? defaults.max_wal_size.value : static_cast<Bytes>(change.value), Origin::kLog};
+            settings.max_wal_size = {reset ? defaults.max_wal_size.value : static_cast<Bytes>(change.value),
+                                     Origin::kLog};
             break;
         case SettingName::kCheckpointTimeout:
             if (options.checkpoint_timeout) return;

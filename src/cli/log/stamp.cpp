@@ -19,10 +19,10 @@ struct Zone {
 };
 // The daylight saving pairs: within one log the step between them must not look like a jump. Where a name
 // has two meanings the pair of the same region is taken; only differences matter.
-constexpr Zone kZones[] = {{"UTC", 0},   {"GMT", 0},   {"Z", 0},     {"WET", 0},  {"WEST", 1}, {"BST", 1},
-                           {"CET", 1},   {"CEST", 2},  {"EET", 2},   {"EEST", 3}, {"MSK", 3},  {"MSD", 4},
-                           {"JST", 9},   {"KST", 9},   {"AEST", 10}, {"AEDT", 11}, {"EST", -5}, {"EDT", -4},
-                           {"CST", -6},  {"CDT", -5},  {"MST", -7},  {"MDT", -6}, {"PST", -8}, {"PDT", -7}};
+constexpr Zone kZones[] = {{"UTC", 0},  {"GMT", 0},  {"Z", 0},     {"WET", 0},   {"WEST", 1}, {"BST", 1},
+                           {"CET", 1},  {"CEST", 2}, {"EET", 2},   {"EEST", 3},  {"MSK", 3},  {"MSD", 4},
+                           {"JST", 9},  {"KST", 9},  {"AEST", 10}, {"AEDT", 11}, {"EST", -5}, {"EDT", -4},
+                           {"CST", -6}, {"CDT", -5}, {"MST", -7},  {"MDT", -6},  {"PST", -8}, {"PDT", -7}};
 
 int Integer(std::string_view text) {
     int value = 0;

@@ -82,7 +82,8 @@ Bytes Account::WalOf(const LoggedCheckpoint& checkpoint, const Circumstances& no
 // the change goes on with its old trigger.
 bool Account::IsStale(const LoggedCheckpoint& checkpoint, Bytes wal_bytes, const Circumstances& now) const {
     if (checkpoint.cause != Cause::kWal || !now.raised_at) return false;
-    if (checkpoint.at && checkpoint.at->dated == now.raised_at->dated && checkpoint.at->at < now.raised_at->at)
+    if (checkpoint.at && checkpoint.at->dated == now.raised_at->dated &&
+        checkpoint.at->at < now.raised_at->at)
         return false;
     // Where the log does not say how much WAL it was, it is as those before it.
     if (checkpoint.figures.distance < 0) return only_stale_since_raise_;
@@ -151,11 +152,9 @@ void Account::NoteForced(const LoggedCheckpoint& checkpoint, Micros interval, co
     if (!checkpoint.at) return;
     forced_lately_.push_back(checkpoint.at->at);
     const Micros since = checkpoint.at->at - now.settings.checkpoint_timeout.value;
-    while (!forced_lately_.empty() &&
-           (forced_lately_.front() < since || forced_lately_.size() > kMostClose))
+    while (!forced_lately_.empty() && (forced_lately_.front() < since || forced_lately_.size() > kMostClose))
         forced_lately_.pop_front();
-    tally_.forced_close =
-        std::max(tally_.forced_close, static_cast<std::int64_t>(forced_lately_.size()));
+    tally_.forced_close = std::max(tally_.forced_close, static_cast<std::int64_t>(forced_lately_.size()));
 }
 
 void Account::Take(LoggedCheckpoint checkpoint, const Circumstances& now) {
@@ -187,6 +186,7 @@ void Account::Take(LoggedCheckpoint checkpoint, const Circumstances& now) {
     row.started = checkpoint.at;
     row.cause = checkpoint.cause;
     row.stale = IsStale(checkpoint, wal_bytes, now);
+    if (row.stale && !measured) wal_bytes = -1;  // its trigger is an older one, which is not known
     row.wal_bytes = measured ? wal_bytes : -1;
     row.interval = interval;
     row.write_time = figures.write;
@@ -218,7 +218,7 @@ void Account::Take(LoggedCheckpoint checkpoint, const Circumstances& now) {
     }
     if (now.raised_at && figures.distance >= 0 && checkpoint.cause == Cause::kWal)
         only_stale_since_raise_ = row.stale;
-    if (checkpoint.cause == Cause::kWal && !measured) tally_.estimated = true;
+    if (checkpoint.cause == Cause::kWal && !measured && !row.stale) tally_.estimated = true;
     // A standby's restartpoints follow the primary's checkpoints.
     if (checkpoint.at && checkpoint.cause != Cause::kRestartpoint)
         Measure(checkpoint, wal_bytes, interval, gap, now);

@@ -11,8 +11,8 @@ namespace walsizer::cli {
 // What holds while a checkpoint is accounted.
 struct Circumstances {
     SettingsInForce settings;
-    std::optional<Instant> raised_at;   // the log shows max_wal_size being raised then
-    Bytes smallest_forced = -1;         // the least WAL after which the log shows one forced; -1 none
+    std::optional<Instant> raised_at;  // the log shows max_wal_size being raised then
+    Bytes smallest_forced = -1;        // the least WAL after which the log shows one forced; -1 none
 };
 
 // Sums and maxima, so that the parts of a log (a checkpointer's life each) add up.
