@@ -39,7 +39,7 @@ perl -e '
         $lsn += 560000 * 1024;
         $time += 60;
         $lines .= sprintf "%s [27] LOG:  checkpoint complete: wrote 8123 buffers (12.4%%); 0 WAL file(s) added, "
-          . "0 removed, 34 recycled; write=53.309 s, sync=0.456 s, total=54.006 s; sync files=80, longest=0.091 s, "
+          . "0 removed, 34 recycled; write=0.309 s, sync=0.056 s, total=0.406 s; sync files=80, longest=0.091 s, "
           . "average=0.004 s; distance=560000 kB, estimate=657991 kB; lsn=%X/%X, redo lsn=%X/%X\n",
           $stamp, $lsn >> 32, $lsn & 0xffffffff, $lsn >> 32, ($lsn - 4096) & 0xffffffff;
       } else {

@@ -58,7 +58,7 @@ FUZZ_CXX ?= clang++
 FUZZ_FLAGS = $(STANDARD) -O1 -g1 -Wall -Wextra -Werror $(PROGRAM_FLAGS) -fsanitize=fuzzer-no-link,address,undefined \
 	-fno-sanitize-recover=all
 FUZZ_OBJECTS = $(patsubst %.cpp,build/fuzz/%.o,test/fuzz/log_parser.cpp \
-	$(filter-out %/main.cpp %_command.cpp,$(wildcard src/engine/*.cpp src/cli/*.cpp src/cli/log/*.cpp)))
+	$(filter-out %/main.cpp %_command.cpp %output_options.cpp,$(wildcard src/engine/*.cpp src/cli/*.cpp src/cli/log/*.cpp)))
 
 build/fuzz/%.o: %.cpp
 	@mkdir -p $(@D)

@@ -44,13 +44,10 @@ class PlainFile : public Input {
     PlainFile& operator=(const PlainFile&) = delete;
 
     std::size_t Read(char* buffer, std::size_t size) override {
-        if (given_ < magic_size_) {
-            const std::size_t part = std::min(size, magic_size_ - given_);
-            std::memcpy(buffer, magic_ + given_, part);
-            given_ += part;
-            return part;
-        }
-        return ReadFile(buffer, size);
+        const std::size_t part = std::min(size, magic_size_ - given_);
+        std::memcpy(buffer, magic_ + given_, part);
+        given_ += part;
+        return part + ReadFile(buffer + part, size - part);
     }
 
     bool Begins(const char* signature, std::size_t size) const {

@@ -1,5 +1,6 @@
 #include "cli/log/lane.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 #include <utility>
 
@@ -121,7 +122,8 @@ void Lane::TakeComplete(const Event& event) {
         began->at -= total;
     else
         began.reset();
-    if (open_ && open_->at && began && std::abs(open_->at->at - began->at) > kTotalSlack)
+    if (open_ && open_->at && began &&
+        std::abs(open_->at->at - began->at) > std::max(kTotalSlack, total / 10))
         FlushOpen();  // another one's: its own end and this one's beginning were lost
     LoggedCheckpoint checkpoint = open_.value_or(LoggedCheckpoint());
     open_.reset();

@@ -23,7 +23,10 @@ LogFile::LogFile(std::string path, std::size_t index)
     : path_(std::move(path)), index_(index), scanner_(OpenInput(path_)) {
     const std::string name = path_ == "-" ? "standard input" : path_;
     const std::string_view beginning = scanner_.Beginning();
-    if (beginning.empty()) throw std::runtime_error(name + ": is empty");
+    if (beginning.empty())
+        throw std::runtime_error(name + (scanner_.truncated()
+                                             ? ": the compressed data breaks off before anything can be read"
+                                             : ": is empty"));
     if (!LooksLikeServerLog(beginning)) {
         // Excerpts may have no level at all; they are logs when they have an event.
         FillUp(1);
