@@ -52,11 +52,11 @@ perl -e '
   }' "$megabytes" >"$log"
 head -c "${pgbadger_megabytes}000000" "$log" >"$work/part.log"
 
-# processor_time COMMAND...: the best of three, in seconds
+# processor_time COMMAND...: the best of three, in seconds. Not into /dev/null, where grep stops at the first match.
 processor_time() {
   local TIMEFORMAT='%U %S' best='' spent
   for _ in 1 2 3; do
-    spent=$({ time "$@" >/dev/null 2>&1 || true; } 2>&1 | tail -n 1 | awk '{print $1 + $2}')
+    spent=$({ time "$@" >"$work/out" 2>&1 || true; } 2>&1 | tail -n 1 | awk '{print $1 + $2}')
     best=$(awk -v a="${best:-$spent}" -v b="$spent" 'BEGIN {print (a < b) ? a : b}')
   done
   echo "$best"
