@@ -41,9 +41,19 @@ limit_by() {
     say "not limited: no permission to make the control group $1" >"$work/storage"
     return
   fi
-  undo+=("as_root rmdir '$1' 2>/dev/null")
+  undo+=("remove_group '$1'")
   # shellcheck disable=SC2016 # the inner shell expands
   launcher=(as_root bash -c 'echo $$ >"$0" && exec "$@"' "$1/cgroup.procs")
+}
+
+# After an interrupt the last member may still be on its way out.
+remove_group() {
+  local try
+  for try in {1..50}; do
+    as_root rmdir "$1" 2>/dev/null && return
+    sleep 0.1
+  done
+  warn "cannot remove the control group $1 (tried $try times)"
 }
 
 # Eight writers at once, 8 kB each, over and over the same place, as WAL is written.
