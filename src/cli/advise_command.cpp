@@ -70,6 +70,11 @@ Advice AdviseFromLogs(const AdviseOptions& options) {
     return AdviseByLog(options.logs, facts, options.ceilings);
 }
 
+Advice AdviseFromServer(const AdviseOptions& options) {
+    Connection connection = Connection::Open(options.connection);
+    return AdviseServer(connection, options.watch, options.ceilings);
+}
+
 }  // namespace
 
 void AddAdvise(CLI::App& program, Invocation& invocation) {
@@ -92,9 +97,7 @@ void AddAdvise(CLI::App& program, Invocation& invocation) {
     AddOutputOptions(*command, invocation.output);
     command->callback([options, &invocation] {
         invocation.run = [options, &invocation] {
-            const Advice advice = options->logs.empty()
-                                      ? AdviseServer(options->connection, options->watch, options->ceilings)
-                                      : AdviseFromLogs(*options);
+            const Advice advice = options->logs.empty() ? AdviseFromServer(*options) : AdviseFromLogs(*options);
             PrintAdvice(advice, invocation.output);
             return advice.HasFinding() ? kFinding : kNothingFound;
         };

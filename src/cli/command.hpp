@@ -26,5 +26,6 @@ void AddOutputOptions(CLI::App& command, OutputOptions& output);
 void AddAdvise(CLI::App& program, Invocation& invocation);
 void AddStatus(CLI::App& program, Invocation& invocation);
 void AddWatch(CLI::App& program, Invocation& invocation);
+void AddReport(CLI::App& program, Invocation& invocation);
 
 }  // namespace walsizer::cli

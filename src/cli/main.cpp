@@ -29,6 +29,7 @@ int Run(int argc, char** argv) {
     AddAdvise(program, invocation);
     AddStatus(program, invocation);
     AddWatch(program, invocation);
+    AddReport(program, invocation);
 
     try {
         program.parse(argc, argv);

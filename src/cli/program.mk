@@ -14,7 +14,7 @@ PROGRAM_MISSING := $(shell for pair in $(PROGRAM_HEADERS); do \
 
 PROGRAM_SOURCES = $(sort $(wildcard src/engine/*.cpp src/cli/*.cpp src/cli/*/*.cpp))
 PROGRAM_OBJECTS = $(patsubst %.cpp,build/program/%.o,$(PROGRAM_SOURCES))
-PROGRAM_FLAGS = -Iinclude -Isrc $(PROGRAM_INCLUDES) -DWALSIZER_VERSION='"$(WALSIZER_VERSION)"'
+PROGRAM_FLAGS = -Iinclude -Isrc -Ibuild $(PROGRAM_INCLUDES) -DWALSIZER_VERSION='"$(WALSIZER_VERSION)"'
 PROGRAM_LIBS = -L$(libdir) $(if $(filter yes,$(enable_rpath)),-Wl$(comma)-rpath$(comma)'$(libdir)') \
 	-lpq -lfmt -lre2 -lz -lzstd -lpthread
 comma := ,
@@ -24,6 +24,12 @@ build/program/%.o: %.cpp
 	$(CXX) $(filter-out -fno-rtti -fno-exceptions -Wno-register,$(CXXFLAGS)) $(PROGRAM_FLAGS) -MMD -MP -c $< -o $@
 
 build/program/src/cli/main.o: walsizer.control
+
+# The report's page is a file of its own; in the program it is a string literal.
+build/report_template.inc: src/cli/report/report.html
+	@mkdir -p $(@D)
+	{ printf 'R"walsizer_page('; cat $<; printf ')walsizer_page"\n'; } > $@
+build/program/src/cli/report/report_page.o build/checked/src/cli/report/report_page.o: build/report_template.inc
 
 build/walsizer: $(PROGRAM_OBJECTS)
 	$(CXX) $(filter-out -fno-rtti -fno-exceptions,$(CXXFLAGS)) $^ $(LDFLAGS) $(PROGRAM_LIBS) -o $@

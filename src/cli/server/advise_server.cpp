@@ -77,9 +77,7 @@ std::string WatchedTooShort(const ServerAdvice& advice) {
 
 }  // namespace
 
-Advice AdviseServer(const ConnectionOptions& where, const WatchOptions& watch,
-                    const CeilingOptions& ceilings) {
-    Connection connection = Connection::Open(where);
+Advice AdviseServer(Connection& connection, const WatchOptions& watch, const CeilingOptions& ceilings) {
     const Sight sight = FindSight(connection);
     const ServerTraces traces = FindTraces(connection);
     const Service service = ServiceOf(traces);

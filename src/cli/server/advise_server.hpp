@@ -8,8 +8,7 @@
 
 namespace walsizer::cli {
 
-// Throws std::exception when the server cannot be reached at all.
-Advice AdviseServer(const ConnectionOptions& where, const WatchOptions& watch,
-                    const CeilingOptions& ceilings);
+// Throws std::exception when the server cannot be looked at even once.
+Advice AdviseServer(Connection& connection, const WatchOptions& watch, const CeilingOptions& ceilings);
 
 }  // namespace walsizer::cli

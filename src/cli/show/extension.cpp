@@ -34,10 +34,13 @@ bool ExtensionStatus::NeedsAttention() const {
     return state == "at_ceiling" || state == "blocked" || state == "inactive" || state == "not_running";
 }
 
+bool HasExtension(Connection& connection) {
+    return !connection.Query("SELECT 1 AS here FROM pg_catalog.pg_extension WHERE extname = 'walsizer'")
+                .empty();
+}
+
 void RequireExtension(Connection& connection) {
-    const Rows rows =
-        connection.Query("SELECT 1 AS here FROM pg_catalog.pg_extension WHERE extname = 'walsizer'");
-    if (rows.empty())
+    if (!HasExtension(connection))
         throw std::runtime_error(fmt::format(
             "the extension walsizer is not installed in database \"{}\" of {}.\nRun CREATE EXTENSION "
             "walsizer "

@@ -84,6 +84,7 @@ struct ExtensionWindow {
     Bytes max_wal_size = 0;
 };
 
+bool HasExtension(Connection& connection);
 // Throws std::runtime_error that says what to do when the extension is not there or not readable.
 void RequireExtension(Connection& connection);
 

@@ -1,0 +1,51 @@
+
+# Copyright (c) 2026, the walsizer authors. PostgreSQL License, see LICENSE.
+
+# walsizer report: one page that holds everything, whatever strings the server holds.
+
+use strict;
+use warnings;
+
+use JSON::PP ();
+use PostgreSQL::Test::Utils;
+use Test::More;
+use WalsizerProgram;
+use WalsizerTest;
+
+my $node = start_node(new_node('reported', {}));
+my $load = start_wal($node, rate => 6, seconds => 6);
+finish_load($load);
+eventually('a raise', sub { $node->safe_psql('postgres', 'SELECT count(*) FROM walsizer.decisions') > 0 });
+
+# A hostile role whose name ends up in a reason.
+my $hostile = q{</script><script>alert(1)</script><!--};
+$node->safe_psql('postgres', qq{CREATE ROLE "$hostile" SUPERUSER LOGIN});
+$node->psql('postgres', qq{SET SESSION AUTHORIZATION "$hostile"; SELECT walsizer.undo()});
+
+my $dir = PostgreSQL::Test::Utils::tempdir();
+my $run = run_at($node, 'report', '-o', "$dir/report.html");
+cmp_ok($run->{rc}, '<', 2, 'writes a page') or diag $run->{err};
+my $page = slurp_file("$dir/report.html");
+ok(!-e "$dir/report.html.new", '... and leaves nothing beside it');
+unlike($page, qr/<script>alert/, 'a hostile name stays text');
+is(scalar(() = $page =~ m{</script>}g), 2, '... and ends no script');
+my ($data) = $page =~ m{<script type="application/json" id="data">(.*?)</script>}s;
+my $report = JSON::PP->new->utf8->decode($data);
+ok((grep { index($_->{reason}, '</script>') >= 0 } @{ $report->{steps} }), '... but is told in full');
+cmp_ok(scalar(@{ $report->{steps} }), '>=', 2, 'steps with their reasons');
+ok(@{ $report->{cards} } >= 4 && @{ $report->{checkpoints} } >= 1, 'figures and checkpoints');
+unlike($page, qr{(?:src|href)\s*=\s*["']?(?:https?:)?//|url\(|\@import|fetch\(|XMLHttpRequest}, 'nothing comes from a network');
+like($page, qr/default-src 'none'/, '... which the page itself forbids');
+
+# A server without the extension is watched.
+$node->safe_psql('postgres', 'DROP EXTENSION walsizer');
+$run = run_at($node, 'report', '-o', '-', '--for', '2s');
+cmp_ok($run->{rc}, '<', 2, 'without the extension it watches');
+like($run->{out}, qr/"verdict":\{"title":"(?:Keep|Raise) max_wal_size/, '... and gives a verdict');
+
+is(run_at($node, 'report')->{rc}, 2, 'a page needs a file');
+$run = run_at($node, 'report', '-o', "$dir/no/such/place.html", '--for', '0s');
+is($run->{rc}, 2, 'a file that cannot be written is an error');
+like($run->{err}, qr/cannot write/, '... that says so');
+
+done_testing();
