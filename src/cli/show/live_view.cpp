@@ -14,8 +14,8 @@ namespace walsizer::cli {
 namespace {
 
 constexpr std::size_t kLabel = 14;
-// Less than this is no screen to draw on.
-constexpr std::size_t kLeastColumns = 40;
+// On a narrower terminal the ends of the lines are cut off.
+constexpr std::size_t kLeastColumns = 60;
 
 std::string Size(Bytes size) {
     return size < 0 ? "?" : SizeForPeople(static_cast<double>(size));

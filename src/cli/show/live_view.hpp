@@ -25,7 +25,8 @@ struct ScreenSize {
     std::size_t lines = 24;
 };
 
-// At most `size.lines` lines of at most `size.columns` columns, without a line break at the end.
+// At most `size.lines` lines of at most `size.columns` columns (drawn for 60 at least), without a line break
+// at the end.
 std::vector<std::string> DrawLive(const LiveData& data, ScreenSize size, const Glyphs& glyphs,
                                   const Style& style);
 

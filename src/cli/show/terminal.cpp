@@ -11,8 +11,9 @@ namespace walsizer::cli {
 
 namespace {
 
-constexpr const char* kEnter = "\033[?1049h\033[?25l";
-constexpr const char* kLeave = "\033[?25h\033[?1049l";
+// Lines that are too long are cut off, not continued.
+constexpr const char* kEnter = "\033[?1049h\033[?25l\033[?7l";
+constexpr const char* kLeave = "\033[?7h\033[?25h\033[?1049l";
 
 }  // namespace
 

@@ -15,6 +15,8 @@ use WalsizerTest;
 my $node = start_node(new_node('reported', {}));
 my $load = start_wal($node, rate => 6, seconds => 6);
 finish_load($load);
+$node->safe_psql('postgres', 'CHECKPOINT');
+eventually('its record', sub { $node->safe_psql('postgres', 'SELECT count(*) FROM walsizer.checkpoints') > 0 });
 eventually('a raise', sub { $node->safe_psql('postgres', 'SELECT count(*) FROM walsizer.decisions') > 0 });
 
 # A hostile role whose name ends up in a reason.

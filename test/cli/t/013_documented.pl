@@ -24,7 +24,8 @@ sub offers
 	my $line = join ' ', map { "'$_'" } @words;
 	my $script = "source '$completion'; COMP_WORDS=($line); COMP_CWORD=\$((\${#COMP_WORDS[@]} - 1)); "
 	  . 'COMPREPLY=(); _walsizer; printf "%s\n" "${COMPREPLY[@]}"';
-	IPC::Run::run([ 'bash', '-c', $script ], '>', \my $out, '2>', \my $err) or diag $err;
+	my ($out, $err) = ('', '');
+	IPC::Run::run([ 'bash', '-c', $script ], '>', \$out, '2>', \$err) or diag $err;
 	return { map { $_ =~ s/ $//r => 1 } split /\n/, $out };
 }
 
