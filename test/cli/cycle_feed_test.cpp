@@ -115,6 +115,44 @@ TEST(CycleFeed, ACheckpointStillRunningIsNotJudged) {
     EXPECT_TRUE(server.feed.OneIsRunning());
 }
 
+// In a storm the next checkpoint starts before anybody looks again: its count shows with the completion
+// before.
+TEST(CycleFeed, TheNextOfAStormIsNotCountedTwice) {
+    SqlServer server;
+    server.Run(3, 100 * kKiB);
+    for (int i = 0; i < 4; ++i) {
+        server.Run(4, 10 * kMiB);
+        server.Checkpoint(false, 3);
+        server.Run(2, 10 * kMiB);
+        server.Second(10 * kMiB);  // completes, and the next one starts at once
+        server.Checkpoint(false, 3);
+        server.Run(4, 10 * kMiB);
+    }
+    server.Run(2, 10 * kMiB);
+    server.Second(10 * kMiB);
+    server.Checkpoint(false, 30);
+    server.Run(3, 10 * kMiB);
+    server.feed.Finish();
+    EXPECT_EQ(server.feed.Counts()[Cause::kWal], 8);
+    EXPECT_EQ(server.feed.Counts().total(), 8);
+    EXPECT_TRUE(server.feed.OneIsRunning());
+}
+
+TEST(CycleFeed, IdleTicksOfTheTimerAreNoCheckpoints) {
+    SqlServer server;
+    server.Run(30, 0);
+    ++server.seen().counters.timed;
+    server.Run(30, 0);
+    ++server.seen().counters.timed;
+    server.Run(3, 100 * kKiB);
+    server.Checkpoint(false, 2);
+    server.Run(5, 0);
+    server.feed.Finish();
+    EXPECT_EQ(server.feed.Counts()[Cause::kRequest], 1);
+    EXPECT_EQ(server.feed.Counts().total(), 1);
+    EXPECT_FALSE(server.feed.OneIsRunning());
+}
+
 TEST(CycleFeed, ARestartIsRecovery) {
     SqlServer server;
     server.Run(5, 12 * kMiB);  // even past the trigger

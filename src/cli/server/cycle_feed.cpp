@@ -55,12 +55,7 @@ void CycleFeed::Add(const Sample& sample) {
         at_last_completion_ = sample;
     }
     NoteCompletion(sample);
-    // The counters of a completed checkpoint have shown by now; later ones may belong to one under way.
-    const bool shows = Steps(before_completion_, sample.seen.counters) > 0;
-    if (!shown_ && sample.seen.now - at_last_completion_.seen.now <= kCountersLag) {
-        shown_at_ = sample.seen;
-        shown_ = shows;
-    }
+    FollowCounters(sample.seen);
     held_.push_back(sample);
     latest_ = sample.seen;
     latest_sample_ = sample;
@@ -85,11 +80,36 @@ void CycleFeed::NoteCompletion(const Sample& sample) {
             completion.buffers = now.buffers_written - before.buffers_written;
         }
     }
-    before_completion_ = shown_at_.counters;
     at_last_completion_ = sample;
-    shown_at_ = sample.seen;
-    shown_ = false;
+    awaited_ = true;
     completed_[sample.completed_redo] = completion;
+}
+
+// Finds the look at which the latest completed checkpoint was counted: what is counted later belongs to one
+// whose redo point does not show yet.
+void CycleFeed::FollowCounters(const Observation& seen) {
+    if (!Continuous(shown_at_.counters, seen.counters)) {
+        shown_at_ = seen;
+        steps_.clear();
+        awaited_ = false;
+        return;
+    }
+    if (Steps(steps_.empty() ? shown_at_.counters : steps_.back().counters, seen.counters) > 0)
+        steps_.push_back(seen);
+    if (!awaited_) return;
+    // Before it started the timer only ticked on an idle server.
+    const Timestamp started = at_last_completion_.completed_at;
+    while (!steps_.empty() && steps_.front().wall < started - kSecond) {
+        shown_at_ = steps_.front();
+        steps_.pop_front();
+    }
+    if (!steps_.empty()) {
+        shown_at_ = steps_.front();
+        steps_.pop_front();
+        awaited_ = false;
+    } else if (seen.now - at_last_completion_.seen.now > kCountersLag) {
+        awaited_ = false;
+    }
 }
 
 Lsn CycleFeed::RedoBelow(Lsn position) const {

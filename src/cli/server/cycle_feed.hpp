@@ -57,6 +57,7 @@ class CycleFeed {
     };
 
     void NoteCompletion(const Sample& sample);
+    void FollowCounters(const Observation& seen);
     void Settle(bool all);
     void Feed(Sample sample, bool with_counters);
     void Classify(std::uint64_t rows_before, const Observation& seen, const TrackerEvents& events, bool gap);
@@ -75,9 +76,9 @@ class CycleFeed {
     std::map<std::uint64_t, Told> told_;  // by row, as written
     Sample at_last_completion_;
     Sample latest_sample_;
-    CheckpointCounters before_completion_;
-    Observation shown_at_;  // the look whose counters are the last completion's for certain
-    bool shown_ = false;
+    Observation shown_at_;           // the look at which the last completion was counted
+    std::deque<Observation> steps_;  // looks since then at which something was counted
+    bool awaited_ = false;           // the last completion was not counted yet
     Observation first_;
     Observation latest_;
     Observation fed_;
