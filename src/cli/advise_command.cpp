@@ -97,7 +97,8 @@ void AddAdvise(CLI::App& program, Invocation& invocation) {
     AddOutputOptions(*command, invocation.output);
     command->callback([options, &invocation] {
         invocation.run = [options, &invocation] {
-            const Advice advice = options->logs.empty() ? AdviseFromServer(*options) : AdviseFromLogs(*options);
+            const Advice advice =
+                options->logs.empty() ? AdviseFromServer(*options) : AdviseFromLogs(*options);
             PrintAdvice(advice, invocation.output);
             return advice.HasFinding() ? kFinding : kNothingFound;
         };

@@ -30,8 +30,8 @@ _walsizer()
         --replay-rate | --max-wal-size | --checkpoint-timeout | --completion-target | --segment-size) ;;
     *)
         case $command in
-        advise) word="$connection $printing $ceilings --for" ;;
-        report) word="$connection $ceilings --for --output" ;;
+        advise) word="$connection $printing $ceilings $logs --for" ;;
+        report) word="$connection $ceilings $logs --for --output" ;;
         status) word="$connection $printing" ;;
         watch) word="$connection $printing --count --interval" ;;
         *) word='advise report status watch --help --version' ;;
