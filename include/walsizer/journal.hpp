@@ -103,6 +103,19 @@ struct DecisionRecord {
     WindowPart window;  // of the window that was open
 };
 
+// A thirtieth of checkpoint_timeout, or a longer time in which next to nothing was written. Goes to the
+// history file: append fields at the end. 32 bytes; sizes as float, which is exact to a ten-millionth.
+struct WalBucket {
+    Timestamp start = 0;
+    float seconds = 0;
+    float wal_bytes = 0;
+    float since_redo = 0;        // bytes of WAL from the last redo point to the bucket's end
+    float records = -1;          // WAL records; -1: the statistics do not tell
+    float image_bytes = -1;      // full-page images as reported; -1: the statistics do not tell
+    std::uint16_t moves = 0;     // of the redo point
+    std::uint16_t requests = 0;  // of these by command: replayed as they were
+};
+
 // walsizer.stat
 struct Totals {
     CheckpointCounts checkpoints;
@@ -119,10 +132,14 @@ struct Journal {
     Ring<WindowRecord> windows;
     Ring<CheckpointRecord> checkpoints;
     Totals& totals;
+    Ring<WalBucket> buckets = {};
 };
 
 inline constexpr std::uint32_t kDecisionCapacity = 500;
 inline constexpr std::uint32_t kCheckpointCapacity = 1000;
+inline constexpr std::uint32_t kBucketsPerTimeout = 30;
+// A day at the default checkpoint_timeout of 5 min, in buckets of 10 s; 276 kB.
+inline constexpr std::uint32_t kBucketCapacity = 8640;
 
 // Windows that speak for "lately": in need, in forced_ratio and in the ratio rule.
 inline constexpr std::uint32_t kRecentWindows = 12;

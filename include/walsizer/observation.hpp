@@ -25,6 +25,7 @@ struct WalStatistics {
     bool known = false;
     Bytes bytes = 0;
     Bytes fpi_bytes = 0;  // full-page images; up to 18 their number times the block size, an upper bound
+    std::int64_t records = 0;
 };
 
 // Who else writes buffers (pg_stat_bgwriter, from 16 on also pg_stat_io). Cumulative, reset at any moment.

@@ -8,12 +8,13 @@ namespace walsizer {
 template <typename Record>
 class Ring {
   public:
+    Ring() noexcept = default;  // holds nothing, keeps nothing
     Ring(Record* slots, std::uint32_t capacity, std::uint64_t* written) noexcept
         : slots_(slots), capacity_(capacity), written_(written) {}
 
     std::uint32_t capacity() const noexcept { return capacity_; }
     std::uint32_t size() const noexcept {
-        return static_cast<std::uint32_t>(*written_ < capacity_ ? *written_ : capacity_);
+        return static_cast<std::uint32_t>(written() < capacity_ ? written() : capacity_);
     }
 
     void Push(const Record& record) noexcept {
@@ -28,12 +29,16 @@ class Ring {
         return slots_[(*written_ - 1 - age) % capacity_];
     }
 
-    void Clear() noexcept { *written_ = 0; }
+    void Clear() noexcept {
+        if (capacity_ > 0) *written_ = 0;
+    }
 
   private:
-    Record* slots_;
-    std::uint32_t capacity_;
-    std::uint64_t* written_;
+    std::uint64_t written() const noexcept { return capacity_ > 0 ? *written_ : 0; }
+
+    Record* slots_ = nullptr;
+    std::uint32_t capacity_ = 0;
+    std::uint64_t* written_ = nullptr;
 };
 
 }  // namespace walsizer

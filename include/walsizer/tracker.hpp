@@ -6,6 +6,7 @@
 #include "walsizer/journal.hpp"
 #include "walsizer/observation.hpp"
 #include "walsizer/pace.hpp"
+#include "walsizer/wal_record.hpp"
 
 namespace walsizer {
 
@@ -27,6 +28,9 @@ class Tracker {
 
     void Remember(const CycleMemory& memory) noexcept { cycles_.Remember(memory); }
     const CycleMemory& memory() const noexcept { return cycles_.memory(); }
+
+    void Remember(const ImageProfile& images) noexcept { recorder_.Remember(images); }
+    const ImageProfile& images() const noexcept { return recorder_.profile(); }
 
     const Observation& latest() const noexcept { return latest_; }
     const Cycle& open_cycle() const noexcept { return cycles_.open(); }
@@ -52,6 +56,7 @@ class Tracker {
     CycleTracker cycles_;
     PaceMeter pace_;
     DemandMeter demand_;
+    WalRecorder recorder_;
     Observation latest_;
     // As last read: not every look reads them.
     WalStatistics wal_;

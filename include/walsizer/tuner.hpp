@@ -65,6 +65,7 @@ struct TunerMemory {
     Reason held_reason;
     Text<256> last_error;
     bool held = false;
+    ImageProfile images;  // learned from this server's cycles
 };
 
 struct LogLine {

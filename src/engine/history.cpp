@@ -18,6 +18,8 @@ enum class SectionId : std::uint32_t {
     kCheckpoints = 7,
     kIdentity = 8,
     kRecoveries = 9,
+    kImages = 10,
+    kBuckets = 11,
 };
 
 struct SectionHead {
@@ -123,6 +125,12 @@ void Mend(Identity& identity) noexcept {
 void Mend(RecoverySamples& recoveries) noexcept {
     recoveries.count = std::min(recoveries.count, RecoverySamples::kKept);
 }
+void Mend(ImageProfile& images) noexcept {
+    images.Mend();
+}
+void Mend(WalBucket& bucket) noexcept {
+    MendBucket(bucket);
+}
 void Mend(CycleMemory& cycles) noexcept {
     Mend(cycles.counters.known);
 }
@@ -207,6 +215,12 @@ void ReadSection(const SectionHead& head, const std::byte* bytes, TunerMemory& m
         case SectionId::kCheckpoints:
             ReadAll(bytes, head, journal.checkpoints);
             break;
+        case SectionId::kImages:
+            memory.images = Read<ImageProfile>(bytes, head.element_size);
+            break;
+        case SectionId::kBuckets:
+            ReadAll(bytes, head, journal.buckets);
+            break;
         default:
             break;  // a newer version's
     }
@@ -218,15 +232,17 @@ void Forget(TunerMemory& memory, Journal& journal) noexcept {
     journal.decisions.Clear();
     journal.windows.Clear();
     journal.checkpoints.Clear();
+    journal.buckets.Clear();
 }
 
 }  // namespace
 
 std::size_t HistoryCapacity(std::uint32_t windows) noexcept {
-    return 9 * sizeof(SectionHead) + sizeof(Identity) + sizeof(RecoverySamples) + sizeof(Original) +
+    return 11 * sizeof(SectionHead) + sizeof(Identity) + sizeof(RecoverySamples) + sizeof(Original) +
            sizeof(CycleMemory) + sizeof(Standing) + sizeof(Totals) +
            kDecisionCapacity * sizeof(DecisionRecord) + windows * sizeof(WindowRecord) +
-           kCheckpointCapacity * sizeof(CheckpointRecord);
+           kCheckpointCapacity * sizeof(CheckpointRecord) + sizeof(ImageProfile) +
+           kBucketCapacity * sizeof(WalBucket);
 }
 
 std::size_t EncodeHistory(const TunerMemory& memory, const Journal& journal, std::byte* buffer,
@@ -254,6 +270,8 @@ std::size_t EncodeHistory(const TunerMemory& memory, const Journal& journal, std
     writer.All(SectionId::kDecisions, journal.decisions);
     writer.All(SectionId::kWindows, journal.windows);
     writer.All(SectionId::kCheckpoints, journal.checkpoints);
+    writer.One(SectionId::kImages, memory.images);
+    writer.All(SectionId::kBuckets, journal.buckets);
     return writer.Used();
 }
 

@@ -33,10 +33,10 @@ bool IsPlausible(const Observation& seen, Micros latest) noexcept {
            seen.wall > -kLargest && seen.wall < kLargest && seen.position < static_cast<Lsn>(kLargest) &&
            seen.redo <= seen.position && InRange(counters.timed) && InRange(counters.requested) &&
            InRange(counters.buffers_written) && InRange(counters.write_time) && InRange(counters.sync_time) &&
-           InRange(seen.wal.bytes) && InRange(seen.wal.fpi_bytes) && InRange(buffers.clean) &&
-           InRange(buffers.maxwritten) && InRange(buffers.backend) && InRange(buffers.backend_fsync) &&
-           seen.next_xid >= -1 && InRange(volume.size) && InRange(volume.free) &&
-           InRange(volume.wal_dir_size) && InRange(volume.held.bytes);
+           InRange(seen.wal.bytes) && InRange(seen.wal.fpi_bytes) && InRange(seen.wal.records) &&
+           InRange(buffers.clean) && InRange(buffers.maxwritten) && InRange(buffers.backend) &&
+           InRange(buffers.backend_fsync) && seen.next_xid >= -1 && InRange(volume.size) &&
+           InRange(volume.free) && InRange(volume.wal_dir_size) && InRange(volume.held.bytes);
 }
 
 }  // namespace walsizer

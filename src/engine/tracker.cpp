@@ -75,6 +75,8 @@ TrackerEvents Tracker::Look(const Observation& seen, Journal& journal) noexcept 
     events.cycle = cycles_.Look(seen, journal.checkpoints);
     pace_.Look(seen);
     demand_.Look(seen.now, seen.position, seen.server.checkpoint_timeout);
+    const CheckpointCounts& settled = events.cycle.settled;
+    recorder_.Look(seen, settled.requested - settled.wal_forced - settled.stale, journal.buckets);
     if (!started_ || other_history) {
         OpenWindow(seen.now);
         started_ = true;

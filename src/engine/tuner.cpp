@@ -28,11 +28,13 @@ LogLine* Orders::AddLog(bool warning) noexcept {
 void Tuner::Remember(const TunerMemory& memory) noexcept {
     memory_ = memory;
     tracker_.Remember(memory.cycles);
+    tracker_.Remember(memory.images);
 }
 
 TunerMemory Tuner::memory() const noexcept {
     TunerMemory memory = memory_;
     if (tracker_.started()) memory.cycles = tracker_.memory();
+    memory.images = tracker_.images();
     return memory;
 }
 

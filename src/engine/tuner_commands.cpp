@@ -110,6 +110,7 @@ CommandResult Tuner::Reset(const Command& command, Journal& journal, Orders& ord
     journal.decisions.Clear();
     journal.windows.Clear();
     journal.checkpoints.Clear();
+    journal.buckets.Clear();
     journal.totals = Totals();
     journal.totals.decisions = last_id;
     journal.totals.stats_reset = tracker_.latest().wall;

@@ -146,13 +146,16 @@ inline constexpr bool walsizer_fpi_bytes_are_exact = PG_VERSION_NUM >= 190000;
 static inline void walsizer_read_wal_statistics(walsizer::WalStatistics* wal) {
 #if PG_VERSION_NUM >= 190000
     const PgStat_WalCounters* stats = &pgstat_fetch_stat_wal()->wal_counters;
-    *wal = {true, (walsizer::Bytes)stats->wal_bytes, (walsizer::Bytes)stats->wal_fpi_bytes};
+    *wal = {true, (walsizer::Bytes)stats->wal_bytes, (walsizer::Bytes)stats->wal_fpi_bytes,
+            (int64)stats->wal_records};
 #elif PG_VERSION_NUM >= 180000
     const PgStat_WalCounters* stats = &pgstat_fetch_stat_wal()->wal_counters;
-    *wal = {true, (walsizer::Bytes)stats->wal_bytes, (walsizer::Bytes)stats->wal_fpi * BLCKSZ};
+    *wal = {true, (walsizer::Bytes)stats->wal_bytes, (walsizer::Bytes)stats->wal_fpi * BLCKSZ,
+            (int64)stats->wal_records};
 #elif PG_VERSION_NUM >= 140000
     const PgStat_WalStats* stats = pgstat_fetch_stat_wal();
-    *wal = {true, (walsizer::Bytes)stats->wal_bytes, (walsizer::Bytes)stats->wal_fpi * BLCKSZ};
+    *wal = {true, (walsizer::Bytes)stats->wal_bytes, (walsizer::Bytes)stats->wal_fpi * BLCKSZ,
+            (int64)stats->wal_records};
 #else
     wal->known = false;
 #endif

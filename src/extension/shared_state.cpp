@@ -12,8 +12,9 @@ static Size walsizer_shared_size(uint32 windows) {
     Size size = MAXALIGN(sizeof(WalsizerShared));
     size = add_size(size, MAXALIGN(mul_size(walsizer::kDecisionCapacity, sizeof(walsizer::DecisionRecord))));
     size = add_size(size, MAXALIGN(mul_size(windows, sizeof(walsizer::WindowRecord))));
-    return add_size(size,
-                    MAXALIGN(mul_size(walsizer::kCheckpointCapacity, sizeof(walsizer::CheckpointRecord))));
+    size =
+        add_size(size, MAXALIGN(mul_size(walsizer::kCheckpointCapacity, sizeof(walsizer::CheckpointRecord))));
+    return add_size(size, MAXALIGN(mul_size(walsizer::kBucketCapacity, sizeof(walsizer::WalBucket))));
 }
 
 static void walsizer_shmem_request() {
@@ -62,8 +63,11 @@ walsizer::Journal walsizer_journal() {
     auto* windows = (walsizer::WindowRecord*)at;
     at += MAXALIGN(shared->window_capacity * sizeof(walsizer::WindowRecord));
     auto* checkpoints = (walsizer::CheckpointRecord*)at;
+    at += MAXALIGN(walsizer::kCheckpointCapacity * sizeof(walsizer::CheckpointRecord));
+    auto* buckets = (walsizer::WalBucket*)at;
     return {{decisions, walsizer::kDecisionCapacity, &shared->written[0]},
             {windows, shared->window_capacity, &shared->written[1]},
             {checkpoints, walsizer::kCheckpointCapacity, &shared->written[2]},
-            shared->totals};
+            shared->totals,
+            {buckets, walsizer::kBucketCapacity, &shared->written[3]}};
 }

@@ -33,9 +33,9 @@ struct WalsizerShared {
 
     walsizer::Tuner tuner;
     walsizer::Totals totals;
-    uint64 written[3];
+    uint64 written[4];
     uint32 window_capacity;
-    // decisions, windows and checkpoints follow, each aligned
+    // decisions, windows, checkpoints and buckets follow, each aligned
 };
 
 // NULL unless walsizer is in shared_preload_libraries.

@@ -16,6 +16,8 @@ namespace walsizer::test {
 constexpr Micros kTick = 10 * kMillisecond;
 constexpr Timestamp kWallAtStart = Timestamp{800'000'000} * kSecond;
 
+constexpr double kRecordSize = 100;  // bytes of WAL without full-page images
+
 // WAL per second: a constant part, and full-page images that fade since the redo point.
 struct Load {
     double base = 0;
@@ -75,6 +77,8 @@ class FakeServer {
         seen.wal.known = wal_statistics;
         seen.wal.bytes = static_cast<Bytes>(written_ * statistics_coverage);
         seen.wal.fpi_bytes = static_cast<Bytes>(images_ * statistics_coverage);
+        seen.wal.records =
+            static_cast<std::int64_t>((written_ - images_) * statistics_coverage / kRecordSize);
         // Full-page images come on top of what a transaction has to write.
         if (transaction_bytes > 0)
             seen.next_xid = 1000 + static_cast<std::int64_t>((written_ - images_) / transaction_bytes);

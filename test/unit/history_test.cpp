@@ -118,6 +118,10 @@ class HistoryOf : public testing::Test {
             EXPECT_STREQ(now.reason.c_str(), before.reason.c_str());
         }
         EXPECT_EQ(rig.journal.windows.Newest(1).wal_bytes, lived.journal.windows.Newest(1).wal_bytes);
+        ASSERT_EQ(rig.journal.buckets.size(), lived.journal.buckets.size());
+        EXPECT_EQ(rig.journal.buckets.Newest(0).start, lived.journal.buckets.Newest(0).start);
+        EXPECT_EQ(rig.journal.buckets.Newest(0).image_bytes, lived.journal.buckets.Newest(0).image_bytes);
+        EXPECT_EQ(got.images.Fit().Images(1e5), memory.images.Fit().Images(1e5));
     }
 
     Rig lived;
@@ -128,6 +132,8 @@ class HistoryOf : public testing::Test {
 TEST_F(HistoryOf, ALifeComesBackWhole) {
     ASSERT_GT(lived.journal.decisions.size(), 2U);
     ASSERT_GT(lived.journal.windows.size(), 2U);
+    ASSERT_GT(lived.journal.buckets.size(), 50U);
+    ASSERT_TRUE(memory.images.Fit().known);
     Rig rig;
     TunerMemory got;
     ASSERT_TRUE(Decode(valid, rig, got));

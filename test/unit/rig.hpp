@@ -23,12 +23,14 @@ class Rig {
     std::vector<DecisionRecord> decisions = std::vector<DecisionRecord>(kDecisionCapacity);
     std::vector<WindowRecord> windows = std::vector<WindowRecord>(3000);
     std::vector<CheckpointRecord> checkpoints = std::vector<CheckpointRecord>(kCheckpointCapacity);
-    std::uint64_t written[3] = {};
+    std::vector<WalBucket> buckets = std::vector<WalBucket>(kBucketCapacity);
+    std::uint64_t written[4] = {};
     Totals totals;
     Journal journal = {{decisions.data(), kDecisionCapacity, &written[0]},
                        {windows.data(), 3000, &written[1]},
                        {checkpoints.data(), kCheckpointCapacity, &written[2]},
-                       totals};
+                       totals,
+                       {buckets.data(), kBucketCapacity, &written[3]}};
     std::vector<LogLine> log;
     std::vector<Bytes> sets;
     Micros next_look = kSecond;
