@@ -111,6 +111,16 @@ AS 'MODULE_PATHNAME', 'walsizer_advice' LANGUAGE C VOLATILE PARALLEL RESTRICTED 
 SET search_path = pg_catalog, pg_temp;
 COMMENT ON FUNCTION walsizer.advice() IS 'findings about the neighbours of max_wal_size, the worst first (warning, notice, info): what it means, the numbers, the statement to run; no rows on a healthy server';
 
+CREATE FUNCTION walsizer.what_if(
+    sizes bigint[] DEFAULT NULL, since interval DEFAULT NULL,
+    OUT max_wal_size bigint, OUT trigger_size bigint, OUT timed_per_hour double precision,
+    OUT forced_per_hour double precision, OUT forced_ratio double precision, OUT wal_per_hour bigint,
+    OUT is_bound boolean, OUT recovery_estimate interval, OUT fits_disk boolean, OUT fits_recovery_time boolean,
+    OUT note text)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'walsizer_what_if' LANGUAGE C VOLATILE PARALLEL SAFE ROWS 10;
+COMMENT ON FUNCTION walsizer.what_if(bigint[], interval) IS 'what other sizes of max_wal_size would have done with the WAL on record (a day and more): checkpoints and WAL in bytes per hour, full-page images included; is_bound: at most this much. Without sizes: doubling from 256 MB to the ceiling, and the present and the recommended size';
+
 -- Functions that act. Each asks the worker, waits up to 10 seconds, and returns the decision it led to. Granting them
 -- is granting ALTER SYSTEM on max_wal_size.
 
@@ -141,5 +151,5 @@ REVOKE ALL ON ALL FUNCTIONS IN SCHEMA walsizer FROM PUBLIC;
 GRANT USAGE ON SCHEMA walsizer TO pg_monitor;
 GRANT SELECT ON ALL TABLES IN SCHEMA walsizer TO pg_monitor;
 GRANT EXECUTE ON FUNCTION walsizer.get_status(), walsizer.get_stat(), walsizer.get_decisions(), walsizer.get_windows(),
-    walsizer.get_checkpoints(), walsizer.recommend(text), walsizer.effect(),
+    walsizer.get_checkpoints(), walsizer.recommend(text), walsizer.what_if(bigint[], interval), walsizer.effect(),
     walsizer.advice() TO pg_monitor;

@@ -19,7 +19,7 @@ CREATE FUNCTION pg_temp.results_of(function regprocedure) RETURNS text LANGUAGE 
   WHERE oid = function AND mode IN ('o', 't')
 $$;
 
-SELECT plan(60);
+SELECT plan(64);
 
 SELECT has_schema('walsizer');
 SELECT views_are('walsizer', ARRAY['status', 'stat', 'decisions', 'windows', 'checkpoints']);
@@ -56,7 +56,7 @@ SELECT is(pg_temp.columns_of('walsizer.checkpoints'),
 
 -- Functions and what they return.
 SELECT functions_are('walsizer', ARRAY['get_status', 'get_stat', 'get_decisions', 'get_windows', 'get_checkpoints',
-  'recommend', 'effect', 'advice', 'evaluate', 'undo', 'resume', 'reset', 'shrink']);
+  'recommend', 'effect', 'advice', 'what_if', 'evaluate', 'undo', 'resume', 'reset', 'shrink']);
 SELECT function_returns('walsizer', f, ARRAY[]::text[], 'walsizer.decisions')
 FROM unnest(ARRAY['evaluate', 'undo', 'resume', 'reset', 'shrink']) AS f;
 SELECT function_returns('walsizer', 'recommend', ARRAY['text'], 'text');
@@ -78,6 +78,17 @@ SELECT is(pg_temp.results_of('walsizer.effect()'),
 
 SELECT is(pg_temp.results_of('walsizer.advice()'),
   'severity text, topic text, finding text, evidence text, statement text', 'columns of advice()');
+
+SELECT is(pg_temp.results_of('walsizer.what_if(bigint[], interval)'),
+  'max_wal_size bigint, trigger_size bigint, timed_per_hour double precision, forced_per_hour double precision, '
+  'forced_ratio double precision, wal_per_hour bigint, is_bound boolean, recovery_estimate interval, '
+  'fits_disk boolean, fits_recovery_time boolean, note text', 'columns of what_if()');
+SELECT is(pg_get_function_arguments('walsizer.what_if(bigint[], interval)'::regprocedure),
+  'sizes bigint[] DEFAULT NULL::bigint[], since interval DEFAULT NULL::interval, OUT max_wal_size bigint, '
+  'OUT trigger_size bigint, OUT timed_per_hour double precision, OUT forced_per_hour double precision, '
+  'OUT forced_ratio double precision, OUT wal_per_hour bigint, OUT is_bound boolean, '
+  'OUT recovery_estimate interval, OUT fits_disk boolean, OUT fits_recovery_time boolean, OUT note text',
+  'what_if() has two optional arguments');
 
 -- Everything is explained.
 SELECT is_empty($$SELECT oid::regprocedure FROM pg_proc
@@ -103,6 +114,8 @@ SELECT function_privs_are('walsizer', f, ARRAY[]::text[], 'walsizer_tap_monitor'
 FROM unnest(ARRAY['evaluate', 'undo', 'resume', 'reset', 'shrink']) AS f;
 SELECT function_privs_are('walsizer', 'recommend', ARRAY['text'], 'walsizer_tap_monitor', ARRAY['EXECUTE']);
 SELECT function_privs_are('walsizer', 'recommend', ARRAY['text'], 'walsizer_tap_anyone', ARRAY[]::text[]);
+SELECT function_privs_are('walsizer', 'what_if', ARRAY['bigint[]', 'interval'], 'walsizer_tap_monitor', ARRAY['EXECUTE']);
+SELECT function_privs_are('walsizer', 'what_if', ARRAY['bigint[]', 'interval'], 'walsizer_tap_anyone', ARRAY[]::text[]);
 SELECT function_privs_are('walsizer', f, ARRAY[]::text[], 'walsizer_tap_monitor', ARRAY['EXECUTE'])
 FROM unnest(ARRAY['effect', 'advice']) AS f;
 SELECT function_privs_are('walsizer', f, ARRAY[]::text[], 'walsizer_tap_anyone', ARRAY[]::text[])
