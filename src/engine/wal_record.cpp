@@ -72,6 +72,7 @@ void WalRecorder::Begin(const Observation& seen) noexcept {
 }
 
 void WalRecorder::Look(const Observation& seen, std::int64_t requests, Ring<WalBucket>& buckets) noexcept {
+    if (buckets.capacity() == 0) return;  // nobody will ask
     // Replayed catch-up was written at another time; positions of another history cannot be subtracted.
     const bool usable = !seen.in_recovery || seen.replay_current;
     const bool same = started_ && seen.in_recovery == in_recovery_ && seen.position >= latest_.position &&
