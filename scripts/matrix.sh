@@ -8,7 +8,7 @@ set -uo pipefail
 
 usage() {
   cat <<'END'
-Usage: scripts/matrix.sh [--long | --build] [--minutes=N] [VERSION...]
+Usage: scripts/matrix.sh [--long | --build] [--server-only] [--minutes=N] [VERSION...]
 
 Tests walsizer on PostgreSQL 13, 17, 18 and 19, or on the versions named (15 as well). For each it makes a
 Debian chroot with that server and the test tools, copies the tree into it and runs scripts/test.sh there as
@@ -19,6 +19,7 @@ Nothing of this machine's own PostgreSQL is used.
 
   --long    test.sh --long: also the proofs that take minutes
   --build   make the chroots and test nothing
+  --server-only  only what depends on the server, on every version
   --minutes=N   begin no version after so many minutes; those left out are named like those that cannot be had
 
 Environment: WALSIZER_CHROOTS (where the chroots are; default /var/cache/walsizer-chroots), WALSIZER_MIRROR
@@ -42,11 +43,12 @@ test_limit=25m
 # One downloads while the other unpacks; more only wait for each other.
 readonly builds_at_once=2
 
-long=() versions=() only_build=() minutes=
+long=() versions=() only_build=() minutes= server_only=()
 for argument; do
   case $argument in
   --long) long=(--long) test_limit=150m ;;
   --build) only_build=(--build) ;;
+  --server-only) server_only=(--server-only) ;;
   --minutes=*) minutes=${argument#*=} ;;
   -h | --help) usage && exit ;;
   *)
@@ -63,7 +65,7 @@ if ! can_make_chroots; then
   ((${#only_build[@]})) || say "0 passed, 0 failed"
   exit 3
 fi
-as_root_again "${long[@]}" "${only_build[@]}" ${minutes:+"--minutes=$minutes"} "${versions[@]}"
+as_root_again "${long[@]}" "${only_build[@]}" "${server_only[@]}" ${minutes:+"--minutes=$minutes"} "${versions[@]}"
 begin_chroots
 
 # ---- Chroots ---------------------------------------------------------------------------------------------
@@ -117,7 +119,7 @@ declare -A compilers_seen=()
 result_lines() { sed -nE "s/^($1[0-9]+ passed, [0-9]+ failed)( .*)?\$/\\1/p" "$2"; }
 
 test_version() {
-  local version=$1 log=$scratch/$1.log kept=$chroots/$1.run.log status line began=$SECONDS kinds=()
+  local version=$1 log=$scratch/$1.log kept=$chroots/$1.run.log status line began=$SECONDS kinds=("${server_only[@]}")
   [[ -z ${compilers_seen[${suites[$version]}]:-} ]] || kinds=(--server-only)
   compilers_seen[${suites[$version]}]=1
   job "$version" "$log" "$test_limit" "$top/scripts/matrix/chroot.sh" run "$version" "$chroots/$version" \
