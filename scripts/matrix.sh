@@ -43,7 +43,7 @@ test_limit=25m
 # One downloads while the other unpacks; more only wait for each other.
 readonly builds_at_once=2
 
-long=() versions=() only_build=() minutes= server_only=()
+long=() versions=() only_build=() minutes='' server_only=()
 for argument; do
   case $argument in
   --long) long=(--long) test_limit=150m ;;
