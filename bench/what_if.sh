@@ -81,7 +81,7 @@ compare() {
     function near(p, m) {return off(p, m) <= 1 || off(p, m) <= 0.2 * m}
     $1 != load {next}
     FILENAME ~ /measured/ {timed[$2] = $3; forced[$2] = $4; wal[$2] = $5; if ($2 > largest) largest = $2; next}
-    FNR == 1 || !head++ {
+    !head++ {
       printf "\n%-7s run | asked |  predicted             |  measured            |\n", load
       printf "  at, MB    |    MB | timed forced  WAL, MB  | timed forced WAL, MB | verdict\n"
     }
