@@ -41,10 +41,14 @@ inline constexpr bool walsizer_statistics_are_cheap = PG_VERSION_NUM >= 150000;
 #define WALSIZER_HAS_SHMEM_REQUEST_HOOK 0
 #endif
 
-// Handlers take more than the signal's number from 19 on, so C's SIG_IGN has the wrong type there.
+// Handlers take more than the signal's number from 19 on, so C's SIG_IGN has the wrong type there. Its macro
+// casts between function types, which clang warns of from 16 on.
 static inline void walsizer_ignore_signal(int signal_number) {
 #ifdef PG_SIG_IGN
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wcast-function-type"
     pqsignal(signal_number, PG_SIG_IGN);
+#pragma GCC diagnostic pop
 #else
     pqsignal(signal_number, SIG_IGN);
 #endif

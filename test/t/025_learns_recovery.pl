@@ -15,11 +15,12 @@ use WalsizerTest;
 
 my %settings = (checkpoint_timeout => '1h', max_wal_size => '1GB', wal_level => 'replica');
 
-# WAL with pages to replay, and a crash long enough after the last checkpoint to mean something.
+# WAL with pages to replay, and a crash long enough after the last checkpoint to mean something. It is on disk when this
+# returns: what a killed server had in its buffers is not replayed.
 sub write_wal
 {
 	my ($node, $mb) = @_;
-	value($node, "SELECT pg_logical_emit_message(true, 'x', repeat('x', @{[MB]})) FROM generate_series(1, $mb)");
+	value($node, "SET synchronous_commit = on; SELECT pg_logical_emit_message(true, 'x', repeat('x', @{[MB]})) FROM generate_series(1, $mb)");
 	return;
 }
 
