@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "cli/quantity.hpp"
 #include "cli/report/report_page.hpp"
@@ -200,9 +201,18 @@ bool Offers(Connection& connection, const char* function) {
 
 void AddWhatIf(Connection& connection, const ExtensionStatus& status, Json& report) {
     if (!Offers(connection, "walsizer.what_if(bigint[],interval)")) return;
-    const Rows rows = connection.Query(
-        "SELECT w.*, pg_catalog.date_part('epoch', recovery_estimate) AS recovery FROM walsizer.what_if() w "
-        "ORDER BY max_wal_size");
+    std::optional<Rows> answer;
+    try {
+        answer = connection.Query(
+            "SELECT w.*, pg_catalog.date_part('epoch', recovery_estimate) AS recovery FROM "
+            "walsizer.what_if() w ORDER BY max_wal_size");
+    } catch (const StatementFailed& error) {
+        constexpr const char* kNotYet = "55000";  // object_not_in_prerequisite_state: too little on record
+        if (error.sqlstate != kNotYet) throw;
+        report["notes"].push_back(fmt::format("No what-if chart: {}", error.what()));
+        return;
+    }
+    const Rows& rows = *answer;
     for (int row = 0; row < rows.size(); ++row) {
         const Bytes size = rows.Integer("max_wal_size", row);
         report["what_if"].push_back({{"size", size},

@@ -36,6 +36,9 @@ my $report = JSON::PP->new->utf8->decode($data);
 ok((grep { index($_->{reason}, '</script>') >= 0 } @{ $report->{steps} }), '... but is told in full');
 cmp_ok(scalar(@{ $report->{steps} }), '>=', 2, 'steps with their reasons');
 ok(@{ $report->{cards} } >= 4 && @{ $report->{checkpoints} } >= 1, 'figures and checkpoints');
+# The record of WAL is younger than one checkpoint_timeout, or a little older on a slow machine.
+ok(@{ $report->{what_if} } || (grep { /what-if.*too short to tell/ } @{ $report->{notes} }),
+	'what other sizes would have done, or that it is too early to tell');
 unlike($page, qr{(?:src|href)\s*=\s*["']?(?:https?:)?//|url\(|\@import|fetch\(|XMLHttpRequest}, 'nothing comes from a network');
 like($page, qr/default-src 'none'/, '... which the page itself forbids');
 
