@@ -326,8 +326,8 @@ run_upgrade() {
   step "walsizer for $("$older" --version)"
   cp -r "$top" "$work/older"
   if (PG_CONFIG=$older temporary_installation) &&
-    logged clean-older make -C "$work/older" clean PG_CONFIG="$older" &&
-    logged build-older make -C "$work/older" install PG_CONFIG="$older" WERROR=1 DESTDIR="$work" \
+    logged clean-older make -C "$work/older" clean PG_CONFIG="$older" WITH_PROGRAM=no &&
+    logged build-older make -C "$work/older" install PG_CONFIG="$older" WITH_PROGRAM=no WERROR=1 DESTDIR="$work" \
       "-j$(cores)"; then
     say "ok ($((SECONDS - began)) s)"
   else
