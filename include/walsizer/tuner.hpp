@@ -103,10 +103,13 @@ struct Command {
     Text<64> role;
 };
 
+// Neither a decision nor a refusal: not yet, ask again after the next look.
 struct CommandResult {
-    std::int64_t decision = 0;  // 0: refused
+    std::int64_t decision = 0;  // 0: none was made
     Text<256> refusal;
     Text<256> hint;
+
+    bool empty() const noexcept { return decision == 0 && refusal.empty(); }
 };
 
 class Tuner {
@@ -120,7 +123,8 @@ class Tuner {
 
     Orders Look(const Observation& seen, const TunerSettings& settings, Journal& journal) noexcept;
 
-    // A person asked. The decision may still be pending when this returns; see Settled().
+    // A person asked. The decision may still be pending when this returns; see Settled(). The result is empty
+    // before the first look and while an earlier change is under way.
     CommandResult Execute(const Command& command, Journal& journal, Orders& orders) noexcept;
     bool Settled() const noexcept { return !pending_.active; }
 

@@ -4,17 +4,8 @@
 namespace walsizer {
 
 CommandResult Tuner::Execute(const Command& command, Journal& journal, Orders& orders) noexcept {
-    CommandResult refused;
-    if (!tracker_.started()) {
-        refused.refusal.Set("walsizer has not looked at the server yet");
-        refused.hint.Set("Try again in a second.");
-        return refused;
-    }
-    if (pending_.active) {
-        refused.refusal.Set("a change of max_wal_size is under way");
-        refused.hint.Set("Try again in a few seconds; walsizer.decisions shows its outcome.");
-        return refused;
-    }
+    CommandResult not_yet;
+    if (!tracker_.started() || pending_.active) return not_yet;
     switch (command.kind) {
         case CommandKind::kEvaluate:
             return Evaluate(command, journal, orders);
@@ -27,7 +18,7 @@ CommandResult Tuner::Execute(const Command& command, Journal& journal, Orders& o
         case CommandKind::kShrink:
             return Shrink(command, journal, orders);
     }
-    return refused;
+    return not_yet;
 }
 
 CommandResult Tuner::Evaluate(const Command& command, Journal& journal, Orders& orders) noexcept {

@@ -222,8 +222,8 @@ static void walsizer_announce() {
              errdetail_internal("%s", reason.c_str())));
 }
 
-// Serves the oldest waiting request. True when one was answered. A change is answered when its outcome is
-// known.
+// Serves the oldest waiting request. True when one was answered. It waits its turn while a change is under
+// way, and is itself answered when its outcome is known.
 static bool walsizer_serve_request() {
     WalsizerShared* shared = walsizer_shared;
     walsizer::Orders orders;
@@ -233,14 +233,14 @@ static bool walsizer_serve_request() {
         return false;
     }
     WalsizerRequest& request = shared->requests[shared->tickets_served % WalsizerShared::kTickets];
-    const bool fresh = request.result.decision == 0;
+    const bool fresh = request.result.empty();
     walsizer::Journal journal = walsizer_journal();
     if (fresh) request.result = shared->tuner.Execute(request.command, journal, orders);
     LWLockRelease(shared->lock);
     if (fresh) walsizer_carry_out(orders);
 
     LWLockAcquire(shared->lock, LW_EXCLUSIVE);
-    const bool settled = request.result.decision == 0 || shared->tuner.Settled();
+    const bool settled = !request.result.empty() && shared->tuner.Settled();
     if (settled) {
         request.done = true;
         shared->tickets_served++;
