@@ -83,5 +83,8 @@ for suite in "${suites[@]}"; do
       die "cannot write to $output"
   fi
 done
+case $("$top/scripts/maintainer.sh") in
+*.invalid\>) say "These packages name no maintainer and are not for publishing: see debian/README.source" ;;
+esac
 say "$passed passed, $failed failed"
 ((failed == 0))

@@ -77,7 +77,27 @@ deb() { # deb TREE.tar
     }
     [[ $file == *-dbgsym_* ]] || echo "## ${file##*/}"
   done
+  holds 'walsizer_*' ./usr/bin/walsizer ./usr/share/man/man1/walsizer.1.gz \
+    ./usr/share/bash-completion/completions/walsizer
+  holds 'postgresql-*-walsizer_*' ./usr/lib/postgresql/PGVERSION/lib/walsizer.so \
+    ./usr/share/postgresql/PGVERSION/extension/walsizer.control
   find "$root/srv/one" -maxdepth 1 -type f -exec cp {} "$root$out/" ';'
+}
+
+# holds PATTERN FILE...: every binary package of that name has these files
+holds() {
+  local pattern=$1 package version file files
+  shift
+  for package in "$root"/srv/one/$pattern.deb; do
+    version=${package##*/postgresql-}
+    files=$(dpkg-deb --fsys-tarfile "$package" | tar -t)
+    for file in "${@//PGVERSION/"${version%%-*}"}"; do
+      grep -qxF "$file" <<<"$files" || {
+        echo "${package##*/} has no $file"
+        return 1
+      }
+    done
+  done
 }
 
 lint() { # nothing that lintian calls an error or a warning, and all hardening, of which it only informs
