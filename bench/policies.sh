@@ -18,9 +18,14 @@ done
 
 cd "$(dirname "$0")/.."
 make -s build/simulate
-build/simulate compare ${csv:+--csv "$csv"} bench/traces
-echo "What walsizer does on the first of them, and what the server does by itself:"
-build/simulate steps bench/traces/tuning/steady.trace
-build/simulate run bench/traces/tuning/steady.trace
-echo
-build/simulate fleet --servers "$servers" bench/traces/tuning/month.trace
+# The commands as they stand on the page. Its second one is its first with a file.
+while IFS= read -r command; do
+	case $command in
+		make\ *) [ -z "$csv" ] || continue ;;
+		*--csv*) [ -n "$csv" ] || continue; command=${command/results.csv/$(printf %q "$csv")} ;;
+	esac
+	command=${command/--servers 1000/--servers $servers}
+	echo "== $command"
+	bash -ec "$command" </dev/null
+done < <(awk '/^<!-- run by: bench\/policies.sh -->/ {here = 1} here && /^```$/ {exit}
+	here && !/^(```|<!--)/ {sub(/ *#.*/, ""); print}' docs/simulator.md)

@@ -1,5 +1,5 @@
 #!/bin/bash
-# What a newcomer gets: a clean Debian 12, the README's first two commands, a watch.
+# What a newcomer gets: a clean Debian 12, the README's commands, a watch.
 set -uo pipefail
 # shellcheck source-path=SCRIPTDIR source=common.sh
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh" || exit
@@ -14,8 +14,8 @@ Usage: scripts/newcomer.sh
 
 Reads README.md from its first line, takes the first two commands of this project that it shows (to see
 walsizer work, and to test it), and runs them as they stand there in a clean Debian 12 with nothing but the
-tree in it. The first must end with a raised max_wal_size, the second with tests of which none failed. Tells how
-many seconds each took. Needs Debian, root (or sudo), the right to mount, and about 15 minutes.
+tree in it. The first must end with a raised max_wal_size, the second with tests of which none failed. Then it makes,
+installs, preloads and queries walsizer as the README's "Use it" says. Tells how many seconds each took. Needs Debian, root (or sudo), the right to mount, and about 15 minutes.
 
 Environment: WALSIZER_CHROOTS (where the chroots are; default /var/cache/walsizer-chroots), WALSIZER_MIRROR
 (a Debian mirror to try before those of this machine's apt).
@@ -55,6 +55,7 @@ pack_tree "$scratch/tree.tar" || die "cannot pack the tree $top"
 base_chroot "$suite"
 log=$chroots/newcomer.log
 say "In a clean Debian 12 (its apt, and this tree), as root:"
+commands+=(scripts/newcomer/use.sh)
 for command in "${commands[@]}"; do say "   $command"; done
 job newcomer "$log" 60m "$top/scripts/newcomer/chroot.sh" "$chroots/newcomer" "$chroots/debian-$suite" \
   "$scratch/tree.tar" "${commands[@]}"
@@ -75,6 +76,10 @@ fault=
 last=$(begun 2 | grep -E '^[0-9]+ passed, [0-9]+ failed$' | tail -n 1)
 [[ $last =~ ^[1-9][0-9]*\ passed,\ 0\ failed$ ]] || fault+=" ${last:-no result}"
 result "$(($(spent 2 '\1') + 0))" "${commands[1]}: ${last:-}" "$fault"
+
+fault=
+[[ $(spent 3 '\2') == 0 ]] || fault="exit status $(spent 3 '\2')"
+result "$(($(spent 3 '\1') + 0))" "make, install, preload, restart, as README.md says: $(begun 3 | tail -n 2 | head -n 1)" "$fault"
 
 ((failed == 0)) || { tail -n 40 "$log" | cut -c1-200 | sed 's/^/   | /' && say "   the whole log: $log"; }
 say "$passed passed, $failed failed"

@@ -1,12 +1,15 @@
 
 # Copyright (c) 2026, the walsizer authors. PostgreSQL License, see LICENSE.
 
-# Documentation that cannot rot: every command in docs/*.md is run here, in the order of its page, against a server.
+# Documentation that cannot rot: every command in README.md and docs/*.md is run here, in the order of its page, against a
+# server.
 #
 # ```sql blocks go through psql as a superuser, ```sh blocks through bash with PGDATA set; both must succeed. ```ini blocks
 # must be lines that the server accepts, ```yaml blocks must parse and name settings that exist. ```text is output and is
 # not run. A page says in a comment what a block needs that the reader has at that point:
 #     <!-- needs: a raise -->
+# or which script of the project runs the block, because it needs more than a server; that script must read the page:
+#     <!-- run by: scripts/package.sh -->
 
 use strict;
 use warnings;
@@ -21,8 +24,8 @@ use constant RUNS => { map { $_ => 1 } qw(sql sh ini yaml text) };
 # bench/storm.sh --quick, also with sudo or settings before it
 use constant OWN_SCRIPT => qr{^(?:\S+=\S+ |sudo )*((?:scripts|bench)/\S+\.sh)(.*)};
 
-my @pages = sort glob('docs/*.md');
-plan skip_all => 'the documentation is not here' unless @pages;
+my @pages = ('README.md', sort glob('docs/*.md'));
+plan skip_all => 'the documentation is not here' unless @pages > 1;
 
 my $node = new_node('main');
 start_node($node);
@@ -104,6 +107,18 @@ sub judge_scripts
 	return '';
 }
 
+# A script that says it runs a page's blocks takes them from that page, by that mark.
+sub judge_runner
+{
+	my ($script, $page) = @_;
+	return "there is no $script" unless -e $script;
+	my $text = join '', map { slurp_file($_) } $script, glob($script =~ s/\.sh$//r . '/*.sh');
+	return "$script does not read $page" unless $text =~ /(?<!\w)\Q$page\E/;
+	# As text or in a pattern, whose slashes are masked.
+	return "$script does not look for its mark" unless ($text =~ s{\\(?=[/.])}{}gr) =~ /run by: \Q$script\E/;
+	return '';
+}
+
 # What the server says of these lines, without loading them.
 sub judge_ini
 {
@@ -168,7 +183,7 @@ foreach my $page (@pages)
 			if (!RUNS->{ $block->{language} }) { fail("$name: is it sql, sh, ini, yaml or text?"); next }
 			next if $block->{language} eq 'text';
 			$set_up{ $block->{needs} }->() if $block->{needs};
-			if (my $script = $block->{'run by'}) { ok(-x $script, "$name: run by $script"); next }
+			if (my $script = $block->{'run by'}) { is(judge_runner($script, $page), '', "$name: run by $script"); next }
 			if ($block->{language} eq 'sh' && !grep { !/${\ OWN_SCRIPT}/ } split /\n/, $block->{text})
 			{
 				is(judge_scripts($block), '', $name);
@@ -178,9 +193,10 @@ foreach my $page (@pages)
 			is($judge->($block), '', $name);
 		}
 		pass('it can be read') unless grep { $_->{language} ne 'text' } @blocks;
+		my ($folder) = $page =~ m{^(.*/)};
 		foreach my $target (slurp_file($page) =~ /\]\(([^)#:\s]+)[^):]*\)/g)
 		{
-			ok(-e "docs/$target", "a link leads to $target");
+			ok(-e ($folder // '') . $target, "a link leads to $target");
 		}
 	};
 }

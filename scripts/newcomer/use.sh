@@ -1,0 +1,30 @@
+#!/bin/bash
+# use.sh: inside the newcomer's chroot, in the tree's directory, as root. What README.md ("Use it") and docs/install.md
+# ("From source") show, as it stands there: make, install, preload, restart, look.
+set -euo pipefail
+
+# block FILE LANGUAGE MARK: the first block of that language after a line that begins with MARK
+block() {
+  awk -v fence="\`\`\`$2" -v mark="$3" 'index($0, mark) == 1 {marked = 1} inside && /^```$/ {exit} inside
+    marked && $0 == fence {inside = 1}' "$1"
+}
+
+source=$(block docs/install.md sh '<!-- run by: scripts/newcomer.sh -->')
+[[ -n $source && $source == "$(block README.md sh '<!-- run by: scripts/newcomer.sh -->')" ]] || {
+  echo "README.md and docs/install.md differ in how walsizer is made"
+  exit 1
+}
+bash -ec "${source//sudo /}" # root in a clean Debian has no sudo
+
+version=$(pg_config --version | sed 's/^PostgreSQL \([0-9]*\).*/\1/')
+[[ -d /etc/postgresql/$version/main ]] || pg_createcluster "$version" main
+block README.md ini '## Use it' >>"/etc/postgresql/$version/main/postgresql.conf"
+pg_ctlcluster "$version" main restart
+trap 'pg_ctlcluster "$version" main stop' EXIT
+query() { setpriv --reuid=postgres --regid=postgres --init-groups psql --cluster "$version/main" -X -v ON_ERROR_STOP=1 "$@"; }
+block README.md sql '## Use it' | query -f -
+for try in $(seq 100); do
+  [[ $(query -At -c 'SELECT state FROM walsizer.status') != tuning ]] || { echo "state: tuning" && exit; }
+  ((try < 100)) || { query -x -c 'SELECT * FROM walsizer.status' && exit 1; }
+  sleep 0.2
+done
