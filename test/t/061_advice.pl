@@ -1,36 +1,15 @@
 
 # Copyright (c) 2026, the walsizer authors. PostgreSQL License, see LICENSE.
 
-# advice(): silent on a healthy server; each condition that can be had cheaply is made real here. The numbers at which
-# a rule begins to speak are a matter of the unit tests.
+# advice(): silent on a healthy server; conditions are made real here, in 063 and 064, and in long/advice.pl. The numbers
+# at which a rule begins to speak are a matter of the unit tests.
 
 use strict;
 use warnings;
 
 use Test::More;
+use WalsizerAdvice;
 use WalsizerTest;
-
-# The findings by topic.
-sub advice
-{
-	my ($node) = @_;
-	return { map { ($_->{topic} => $_) } rows($node, 'SELECT * FROM walsizer.advice()') };
-}
-
-sub topics
-{
-	my ($node) = @_;
-	return join ', ', sort keys %{ advice($node) };
-}
-
-# Waits for a finding, because counters become visible late.
-sub finding
-{
-	my ($node, $topic) = @_;
-	my $found = soon(sub { advice($node)->{$topic} });
-	ok($found, "$topic is found") or diag(topics($node));
-	return $found // {};
-}
 
 # Nothing is to be raised here: the conditions are to stay.
 chomp(my $libraries = `pg_config --pkglibdir`);
