@@ -168,6 +168,16 @@ sub begin_page
 	$node->psql('postgres', 'SELECT walsizer.resume()');
 }
 
+# docs/removing.md says so.
+sub nothing_left
+{
+	my @files = glob($node->data_dir . '/pg_stat/walsizer*');
+	is("@files", '', 'no file is left behind');
+	unlike(auto_conf($node), qr/walsizer|max_wal_size/, 'and no line');
+	is(value($node, q{SELECT count(*) FROM pg_extension WHERE extname = 'walsizer'}), 0, 'and no extension');
+	return;
+}
+
 foreach my $page (@pages)
 {
 	my @blocks = blocks($page);
@@ -176,6 +186,7 @@ foreach my $page (@pages)
 		# A page that teaches CREATE EXTENSION begins without it.
 		$node->safe_psql('postgres', 'DROP EXTENSION walsizer')
 		  if grep { $_->{language} eq 'sql' && $_->{text} =~ /^CREATE EXTENSION walsizer/m } @blocks;
+		append_to_file($node->data_dir . '/pg_stat/walsizer.history.damaged', 'x') if $page eq 'docs/removing.md';
 		foreach my $block (@blocks)
 		{
 			my ($first) = $block->{text} =~ /^(.*)/;
@@ -192,6 +203,7 @@ foreach my $page (@pages)
 			my $judge = { ini => \&judge_ini, yaml => \&judge_yaml }->{ $block->{language} } // \&run_block;
 			is($judge->($block), '', $name);
 		}
+		nothing_left() if $page eq 'docs/removing.md';
 		pass('it can be read') unless grep { $_->{language} ne 'text' } @blocks;
 		my ($folder) = $page =~ m{^(.*/)};
 		foreach my $target (slurp_file($page) =~ /\]\(([^)#:\s]+)[^):]*\)/g)
