@@ -19,7 +19,8 @@ constexpr Micros kShortestIdleLook = 250 * kMillisecond;
 // Before this share of the way nothing is in sight, however fast it goes: commands that checkpoint by
 // themselves (DROP DATABASE, CHECKPOINT) write short bursts and end the cycle long before the trigger.
 constexpr double kInSight = 0.6;
-// PostgreSQL's timer counts whole seconds.
+// PostgreSQL's timer counts whole seconds, so that it may come this much later than it seems: a tie with it
+// is lost.
 constexpr Micros kTimerGrain = kSecond;
 // A raise smaller than an eighth would have to be repeated soon.
 constexpr int kSmallestStep = 8;
@@ -90,7 +91,7 @@ Proposal Anticipate(const Race& race, const Tracker& tracker, const Journal& jou
     const bool in_sight =
         race.left > 0 && static_cast<double>(race.wal_bytes) >= kInSight * static_cast<double>(race.total);
     const bool near = race.eta <= kLooksOfMargin * NextLook(race) + reload_time;
-    const bool before_timer = race.eta + kTimerGrain < race.timer_left;
+    const bool before_timer = race.eta < race.timer_left + kTimerGrain;
     if (!in_sight || !near || !before_timer) return proposal;
 
     const ServerSettings& server = tracker.latest().server;

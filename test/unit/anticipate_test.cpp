@@ -31,15 +31,9 @@ std::vector<Situation> AllSituations() {
     return all;
 }
 
-// Forced clearly before the timer: PostgreSQL's timer counts whole seconds, so the last two belong to nobody.
-int ForcedBeforeTimer(const FakeServer& server, Micros since) {
+int Forced(const FakeServer& server, Micros since) {
     int forced = 0;
-    Micros previous = 0;
-    for (const CheckpointEvent& event : server.events) {
-        if (event.why == Why::kWal && event.at >= since)
-            forced += event.at - previous < server.settings.checkpoint_timeout - 2 * kSecond;
-        previous = event.at;
-    }
+    for (const CheckpointEvent& event : server.events) forced += event.why == Why::kWal && event.at >= since;
     return forced;
 }
 
@@ -57,7 +51,7 @@ void Expect(Rig& rig, const Situation& s, int fewest_changes, Micros first_look)
     const auto doublings = static_cast<int>(std::ceil(std::log2(need / static_cast<double>(start))));
     EXPECT_LE(static_cast<int>(rig.sets.size()), std::max(fewest_changes, doublings + 2))
         << "a raise at most doubles: " << doublings << " are needed at least";
-    EXPECT_EQ(ForcedBeforeTimer(rig.server, first_look + kSecond), 0) << "forced after the first second";
+    EXPECT_EQ(Forced(rig.server, first_look + kSecond), 0) << "forced after the first second";
 }
 
 class SteadyLoad : public testing::TestWithParam<Situation> {};
@@ -100,7 +94,7 @@ TEST(Anticipate, ThePgbenchCaseTakesAtMostSixChangesAndNoForcedCheckpointAtAll) 
     rig.server.load = [](double) { return Load{MB(11), MB(45), 9}; };
     rig.Run(3 * kMinute + 5 * kSecond);
     const double cycle = MB(11) * 60 + MB(45) * 9;
-    EXPECT_EQ(ForcedBeforeTimer(rig.server, 0), 0);
+    EXPECT_EQ(Forced(rig.server, 0), 0);
     EXPECT_LE(rig.sets.size(), 6U);
     EXPECT_GE(static_cast<double>(rig.size()), cycle * 1.9);
     EXPECT_LE(static_cast<double>(rig.size()), cycle * 1.9 * 1.5);
