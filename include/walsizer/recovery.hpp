@@ -27,6 +27,7 @@ const char* Name(ReplayRateSource source) noexcept;
 struct RecoveryModel {
     double fixed_seconds = 0;  // fsync pass, end-of-recovery checkpoint: whatever does not depend on WAL
     double rate = 0;           // bytes/s
+    double margin = 1;         // of the worst case over what a recovery usually takes
     ReplayRateSource source = ReplayRateSource::kAssumed;
 
     // Worst case: the whole max_wal_size is replayed.

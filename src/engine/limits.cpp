@@ -67,10 +67,12 @@ Text<256> Describe(const Ceiling& ceiling, const LimitFacts& facts) noexcept {
                             SizeText(facts.volume.held.bytes).c_str());
             return text.Append(")");
         case Limit::kRecoveryTime:
-            return text.Set(
-                "the recovery_time ceiling of %s governs (max_recovery_time is %s, replay at %s/s %s)",
-                SizeText(ceiling.size).c_str(), DurationText(facts.settings.max_recovery_time).c_str(),
-                SizeText(static_cast<Bytes>(facts.recovery.rate)).c_str(), Name(facts.recovery.source));
+            text.Set("the recovery_time ceiling of %s governs (max_recovery_time is %s, replay at %s/s %s",
+                     SizeText(ceiling.size).c_str(), DurationText(facts.settings.max_recovery_time).c_str(),
+                     SizeText(static_cast<Bytes>(facts.recovery.rate)).c_str(), Name(facts.recovery.source));
+            if (facts.recovery.margin > 1)
+                text.Append(", %.0f %% more time for the worst case", (facts.recovery.margin - 1) * 100);
+            return text.Append(")");
     }
     return text;
 }
