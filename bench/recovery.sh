@@ -24,16 +24,32 @@ begin 40000 10000 2000
 load_data() { in_background pgbench -i -q -s "${p[scale]}"; }
 rows_written() { query -c "SELECT count(*) FROM pgbench_history"; }
 
-# A checkpoint is paced to be complete when its target, 0.9, of the time or of the WAL until the next one has passed:
-# worst_moment is when 0.95 of that has. Reads what look has seen.
-worst_moment() {
+# A checkpoint is paced to be complete when its target, 0.9, of the time or of the WAL until the next one has passed.
+# unfinished SHARE: one is under way, and that share of its way has passed. Reads what look has seen.
+unfinished() {
   local started complete
   started=$(tail -n "+$((first_line + 1))" "$cluster.log" | grep -c 'checkpoint starting')
   complete=$(tail -n "+$((first_line + 1))" "$cluster.log" | grep -c 'checkpoint complete')
   ((started > complete)) || return
   awk -v started="$(grep 'checkpoint starting' "$cluster.log" | tail -n 1 | cut -d ' ' -f 1)" -v now="$(now)" \
-    -v timeout="${p[timeout]}" -v wal="$wal_since_redo" -v trigger="$trigger" \
-    'BEGIN {f = (now - started) / timeout; if (wal / trigger > f) f = wal / trigger; exit !(f >= 0.95 * 0.9)}'
+    -v timeout="${p[timeout]}" -v wal="$wal_since_redo" -v trigger="$trigger" -v share="$1" \
+    'BEGIN {f = (now - started) / timeout; if (wal / trigger > f) f = wal / trigger; exit !(f >= share * 0.9)}'
+}
+
+# worst_moment UNTIL: returns just before a checkpoint completes. Small sizes complete one every two seconds: so that the
+# moment is not missed, the checkpointer is stopped for the last quarter of the way. It never goes on.
+worst_moment() {
+  local checkpointer
+  checkpointer=$(query -c "SELECT pid FROM pg_stat_activity WHERE backend_type = 'checkpointer'")
+  until look && unfinished 0.75 && kill -STOP "$checkpointer" && unfinished 0.75; do
+    kill -CONT "$checkpointer"
+    ((SECONDS < $1)) || return
+    sleep 0.1
+  done
+  until look && unfinished 0.95; do
+    ((SECONDS < $1)) || return
+    sleep 0.1
+  done
 }
 
 # What the status says before the kill: lsn, wal_since_redo, trigger, size, estimate, rate_source
@@ -81,10 +97,7 @@ load_and_kill() {
   until=$((SECONDS + p[seconds]))
   while ((SECONDS < until)); do sleep 0.5; done
   until=$((SECONDS + p[moment]))
-  while look && ((SECONDS < until)); do
-    worst_moment && found=yes && break
-    sleep 0.1
-  done
+  worst_moment "$until" && found=yes
   forced=$(forced_since "$first_line")
   timed=$(tail -n "+$((first_line + 1))" "$cluster.log" | grep -c 'checkpoint starting: time')
   kill_server
