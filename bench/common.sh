@@ -35,7 +35,7 @@ parameter() {
 # Says what stands at the top of the benchmark's own file, and its parameters.
 usage() {
   local parameter
-  sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$top/$self"
+  sed -n '/^# shellcheck/d; 2,/^[^#]/s/^# \{0,1\}//p' "$top/$self"
   printf '\nUsage: %s [--quick | --smoke] [--PARAMETER VALUE]... [--out DIR]\n\n' "$self"
   printf '  %-16s %9s %9s\n' '' '' --quick
   for parameter in "${parameters[@]}"; do

@@ -53,7 +53,7 @@ run() {
     query -c "SELECT format('  %s %s -> %s, limited by %s: %s', action, pg_size_pretty(old_size), pg_size_pretty(new_size),
       limited_by, reason) FROM walsizer.decisions ORDER BY id" | fold -s -w 78
   fi
-  stop_cluster "$data" immediate
+  [[ $state == dead ]] || stop_cluster "$data" immediate
   outcome[$1]=${panic:+panic}
   outcome[$1]=${outcome[$1]:-$state}
   rm -rf "$data" "$work/volume/$1"
