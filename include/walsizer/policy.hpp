@@ -35,7 +35,7 @@ struct Proposal {
     Reason evidence;
 };
 
-// A forced checkpoint is in sight: WAL reaches the trigger clearly before the timer, within three looks plus
+// A forced checkpoint is in sight: WAL reaches the trigger before the timer, within three looks plus
 // the time a new value takes to work (`reload_time`).
 Proposal Anticipate(const Race& race, const Tracker& tracker, const Journal& journal,
                     Micros reload_time) noexcept;
