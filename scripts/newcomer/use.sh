@@ -21,7 +21,11 @@ version=$(pg_config --version | sed 's/^PostgreSQL \([0-9]*\).*/\1/')
 block README.md ini '## Use it' >>"/etc/postgresql/$version/main/postgresql.conf"
 pg_ctlcluster "$version" main restart
 trap 'pg_ctlcluster "$version" main stop' EXIT
-query() { setpriv --reuid=postgres --regid=postgres --init-groups psql --cluster "$version/main" -X -v ON_ERROR_STOP=1 "$@"; }
+# From a directory that postgres may read
+query() {
+  (cd / && setpriv --reuid=postgres --regid=postgres --init-groups \
+    psql --cluster "$version/main" -X -v ON_ERROR_STOP=1 "$@")
+}
 block README.md sql '## Use it' | query -f -
 for try in $(seq 100); do
   [[ $(query -At -c 'SELECT state FROM walsizer.status') != tuning ]] || { echo "state: tuning" && exit; }
