@@ -26,4 +26,7 @@ enum class Reading : std::uint8_t {
 // `rest` is what follows the line, for messages of several lines and for lines that were wrapped.
 Reading ReadMessage(std::string_view message, std::string_view rest, Level level, Event& event);
 
+// parameter "max_wal_size" changed to "4GB": a quoted name and a quoted value, whatever the words.
+Reading ReadSetting(std::string_view message, Event& event);
+
 }  // namespace walsizer::cli
