@@ -8,10 +8,9 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
+#include "cli/advice_source.hpp"
 #include "cli/command.hpp"
-#include "cli/log/log_advice.hpp"
 #include "cli/report/report_page.hpp"
-#include "cli/server/advise_server.hpp"
 #include "cli/show/extension.hpp"
 
 namespace walsizer::cli {
@@ -19,11 +18,7 @@ namespace walsizer::cli {
 namespace {
 
 struct ReportOptions {
-    std::vector<std::string> logs;
-    SettingOptions settings;
-    ConnectionOptions connection;
-    WatchOptions watch;
-    CeilingOptions ceilings;
+    AdviceSource source;
     std::string output;
 };
 
@@ -53,17 +48,14 @@ int WriteAdvice(const Advice& advice, const std::string& output) {
 }
 
 int WriteReport(const ReportOptions& options) {
-    if (!options.logs.empty()) {
-        const LogFacts facts = ReadLogs(options.logs, options.settings, [](std::int64_t) {});
-        return WriteAdvice(AdviseByLog(options.logs, facts, options.ceilings), options.output);
-    }
-    Connection connection = Connection::Open(options.connection);
+    if (!options.source.logs.empty()) return WriteAdvice(AdviseFromLogs(options.source), options.output);
+    Connection connection = Connection::Open(options.source.connection);
     if (HasExtension(connection)) {
         RequireExtension(connection);
         Write(options.output, Page(ReportOf(connection)));
         return ReadStatus(connection).NeedsAttention() ? kFinding : kNothingFound;
     }
-    return WriteAdvice(AdviseServer(connection, options.watch, options.ceilings), options.output);
+    return WriteAdvice(AdviseFromServer(connection, options.source), options.output);
 }
 
 }  // namespace
@@ -75,15 +67,10 @@ void AddReport(CLI::App& program, Invocation& invocation) {
                                "Write one self-contained HTML page: of the extension's history, of a "
                                "server watched now, or of its logs");
     command->set_help_flag("-?,--help", "Show this help");
-    AddConnectionOptions(*command, options->connection);
     command->add_option("-o,--output", options->output, "The page to write; - is standard output")
         ->required()
         ->type_name("FILE");
-    command->add_option("--log", options->logs, "Read server logs instead; - is standard input")
-        ->type_name("FILE ...");
-    AddSettingOptions(*command, options->settings);
-    AddWatchOptions(*command, options->watch);
-    AddCeilingOptions(*command, options->ceilings);
+    AddSourceOptions(*command, options->source);
     command->callback(
         [options, &invocation] { invocation.run = [options] { return WriteReport(*options); }; });
 }
