@@ -1,10 +1,11 @@
 // What another max_wal_size would have done: recorded WAL, replayed through the checkpointer on paper.
 //
 // WAL without images is taken as it was written; images are written anew, by the curve that the server's own
-// cycles showed, from each redo point of the replay. Pure, without allocation. One size costs a microsecond or
-// two for each bucket and each checkpoint: 10 to 70 ms for a day; the fit of the curve a tenth of one.
+// cycles showed, from each redo point of the replay. Pure, without allocation. One size costs a microsecond
+// or two for each bucket and each checkpoint: 10 to 70 ms for a day; the fit of the curve a tenth of one.
 #pragma once
 
+#include "walsizer/text.hpp"
 #include "walsizer/wal_record.hpp"
 
 namespace walsizer {
@@ -21,11 +22,8 @@ struct RecordSummary {
 // Buckets that end after `since`; 0: all.
 RecordSummary Summarize(const Ring<WalBucket>& buckets, Timestamp since) noexcept;
 
-// Fewer buckets than this are no history yet.
-inline constexpr std::uint32_t kFewestBuckets = kBucketsPerTimeout;
-
-// Cycles up to four times the longest one on record are predicted, and what rounding to segments adds; beyond,
-// the curve of images is not known and the row is an upper bound.
+// Cycles up to four times the longest one on record are predicted, and what rounding to segments adds;
+// beyond, the curve of images is not known and the row is an upper bound.
 inline constexpr double kPredictable = 4.4;
 
 struct WhatIfRow {
@@ -42,5 +40,29 @@ struct WhatIfRow {
 // `server` with the max_wal_size to try; the rest as it is now.
 WhatIfRow WhatIf(const ServerSettings& server, const Ring<WalBucket>& buckets, const RecordSummary& record,
                  const FirstTouchCurve& curve) noexcept;
+
+// Whether the record tells full-page images. Where it does not, WAL is replayed as it was: any size but the
+// present one is a bound.
+bool ImagesAreKnown(const RecordSummary& record, const FirstTouchCurve& curve) noexcept;
+
+// The sizes that a table of answers marks.
+struct MarkedSizes {
+    Bytes present = 0;
+    Bytes recommended = 0;
+};
+
+// Doubling sizes from 256 MB to the ceiling, the present and the recommended size: each once, and rising.
+struct SizeLadder {
+    static constexpr unsigned kMost = 64;
+
+    Bytes sizes[kMost] = {};
+    unsigned count = 0;
+};
+SizeLadder LadderOf(const ServerSettings& server, const MarkedSizes& marked, Bytes ceiling) noexcept;
+
+// Adds to a row what it is: the present size, the recommended one, a bound and of what kind. `images_unknown`
+// ("the log does not tell full-page images") tells why they are not; nullptr where they are known.
+Reason ExplainRow(const MarkedSizes& marked, const RecordSummary& record, const char* images_unknown,
+                  WhatIfRow& row) noexcept;
 
 }  // namespace walsizer

@@ -11,6 +11,9 @@ namespace {
 constexpr double kPage = 8 * kKiB;
 // How much more or fewer images per record a stretch may have had than the curve says: another load.
 constexpr double kMostScale = 4;
+// Below this share of WAL with known images the record says little about them.
+constexpr double kCoveredEnough = 0.5;
+constexpr Bytes kLadderStart = 256 * kMiB;
 
 // Where the recorded server stood, in records since its redo point.
 class RecordedCycle {
@@ -228,6 +231,49 @@ WhatIfRow WhatIf(const ServerSettings& server, const Ring<WalBucket>& buckets, c
     row = ReplayRecord(server, buckets, record, curve.AtMost(), curve);
     row.is_bound = true;
     return row;
+}
+
+bool ImagesAreKnown(const RecordSummary& record, const FirstTouchCurve& curve) noexcept {
+    return curve.known && record.covered >= kCoveredEnough;
+}
+
+SizeLadder LadderOf(const ServerSettings& server, const MarkedSizes& marked, Bytes ceiling) noexcept {
+    SizeLadder ladder;
+    const Bytes smallest = SmallestMaxWalSize(server);
+    for (Bytes size = std::max(kLadderStart, smallest);
+         size <= ceiling && ladder.count < SizeLadder::kMost - 2; size *= 2)
+        ladder.sizes[ladder.count++] = size;
+    for (const Bytes size : {marked.present, marked.recommended}) {
+        Bytes* const end = ladder.sizes + ladder.count;
+        Bytes* const at = std::lower_bound(ladder.sizes, end, size);
+        if (at != end && *at == size) continue;
+        std::move_backward(at, end, end + 1);
+        *at = size;
+        ++ladder.count;
+    }
+    return ladder;
+}
+
+Reason ExplainRow(const MarkedSizes& marked, const RecordSummary& record, const char* images_unknown,
+                  WhatIfRow& row) noexcept {
+    Reason note;
+    const bool present = row.max_wal_size == marked.present;
+    const bool recommended = row.max_wal_size == marked.recommended;
+    if (present) note.Set(recommended ? "present, recommended" : "present");
+    if (recommended && !present) note.Set("recommended");
+    const char* then = note.empty() ? "" : "; ";
+    if (images_unknown != nullptr && !present) {
+        row.is_bound = true;
+        note.Append("%sbound: at %s this much, since %s", then,
+                    row.max_wal_size < marked.present ? "least" : "most", images_unknown);
+    } else if (row.is_bound) {
+        note.Append(
+            "%sbound: at most this much, since no cycle on record was longer than %s and full-page images "
+            "may "
+            "fade sooner than they did there",
+            then, SizeText(static_cast<Bytes>(record.largest_cycle)).c_str());
+    }
+    return note;
 }
 
 }  // namespace walsizer

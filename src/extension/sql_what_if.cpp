@@ -88,57 +88,19 @@ static walsizer::Bytes* walsizer_read_sizes(ArrayType* array, const walsizer::Se
     return sizes;
 }
 
-// Doubling sizes from 256 MB to the ceiling, the present and the recommended size, each once and rising.
-static walsizer::Bytes* walsizer_ladder(const WhatIfBasis& basis, int* count) {
-    constexpr int most = 64;
-    walsizer::Bytes* sizes = (walsizer::Bytes*)palloc(sizeof(walsizer::Bytes) * most);
-    const walsizer::Bytes smallest = walsizer::SmallestMaxWalSize(basis.server);
-    int used = 0;
-    for (walsizer::Bytes size = Max(256 * walsizer::kMiB, smallest); size <= basis.ceiling && used < most - 2;
-         size *= 2)
-        sizes[used++] = size;
-    const walsizer::Bytes further[] = {basis.server.max_wal_size, basis.recommended};
-    for (const walsizer::Bytes size : further) {
-        int at = 0;
-        while (at < used && sizes[at] < size) at++;
-        if (at < used && sizes[at] == size) continue;
-        memmove(sizes + at + 1, sizes + at, sizeof(*sizes) * (used - at));
-        sizes[at] = size;
-        used++;
-    }
-    *count = used;
-    return sizes;
-}
-
-// Below this share of WAL with known images the record says little about them.
-static const double covered_enough = 0.5;
-
-static bool walsizer_images_are_known(const WhatIfBasis& basis) {
-    return basis.curve.known && basis.record.covered >= covered_enough;
-}
-
-static void walsizer_add_note(WalsizerRow* row, const WhatIfBasis& basis, const walsizer::WhatIfRow& result) {
-    walsizer::Text<320> note;
-    const walsizer::Bytes present = basis.server.max_wal_size;
-    const bool recommended = result.max_wal_size == basis.recommended;
-    if (result.max_wal_size == present) note.Set(recommended ? "present, recommended" : "present");
-    if (result.max_wal_size != present && recommended) note.Set("recommended");
-    const char* then = note.empty() ? "" : "; ";
-    if (!walsizer_images_are_known(basis) && result.max_wal_size != present)
-        note.Append("%sbound: at %s this much, since the statistics do not tell full-page images", then,
-                    result.max_wal_size < present ? "least" : "most");
-    else if (result.is_bound)
-        note.Append(
-            "%sbound: at most this much, since no cycle on record was longer than %s and full-page "
-            "images may fade sooner than they did there",
-            then, walsizer::SizeText((walsizer::Bytes)basis.record.largest_cycle).c_str());
-    walsizer_add_text(row, note.c_str());
+// Why images are not known, for ExplainRow(); nullptr: they are.
+static const char* walsizer_images_unknown(const WhatIfBasis& basis) {
+    return walsizer::ImagesAreKnown(basis.record, basis.curve)
+               ? nullptr
+               : "the statistics do not tell full-page images";
 }
 
 static void walsizer_fill_what_if(WalsizerRow* row, const WhatIfBasis& basis, walsizer::Bytes size) {
     walsizer::ServerSettings server = basis.server;
     server.max_wal_size = size;
-    const walsizer::WhatIfRow result = walsizer::WhatIf(server, basis.ring, basis.record, basis.curve);
+    walsizer::WhatIfRow result = walsizer::WhatIf(server, basis.ring, basis.record, basis.curve);
+    const walsizer::Reason note = walsizer::ExplainRow({basis.server.max_wal_size, basis.recommended},
+                                                       basis.record, walsizer_images_unknown(basis), result);
     const double hours = basis.record.seconds / 3600;
     const walsizer::LimitFacts& limits = basis.limits;
     const walsizer::Micros longest = limits.settings.max_recovery_time;
@@ -153,15 +115,14 @@ static void walsizer_fill_what_if(WalsizerRow* row, const WhatIfBasis& basis, wa
     else
         walsizer_add_null(row);
     walsizer_add_bytes(row, (walsizer::Bytes)(result.wal_bytes / hours));
-    walsizer_add_bool(
-        row, result.is_bound || (!walsizer_images_are_known(basis) && size != basis.server.max_wal_size));
+    walsizer_add_bool(row, result.is_bound);
     walsizer_add_interval(row, limits.recovery.Estimate(size));
     if (limits.volume.known)
         walsizer_add_bool(row, size <= walsizer::DiskCeiling(limits));
     else
         walsizer_add_null(row);
     walsizer_add_bool(row, longest == 0 || size <= limits.recovery.SizeWithin(longest));
-    walsizer_add_note(row, basis, result);
+    walsizer_add_text(row, note.c_str());
 }
 
 // One checkpoint_timeout at least, or the figures would be those of a moment.
@@ -186,10 +147,11 @@ Datum walsizer_what_if(PG_FUNCTION_ARGS) {
         ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
                         errmsg("walsizer's worker has not looked at the server yet"),
                         errhint("Try again in a few seconds; walsizer.status tells the worker's state.")));
-    int count = 0;
-    walsizer::Bytes* sizes = PG_ARGISNULL(0)
-                                 ? walsizer_ladder(*basis, &count)
-                                 : walsizer_read_sizes(PG_GETARG_ARRAYTYPE_P(0), basis->server, &count);
+    const walsizer::SizeLadder ladder =
+        walsizer::LadderOf(basis->server, {basis->server.max_wal_size, basis->recommended}, basis->ceiling);
+    int count = (int)ladder.count;
+    const walsizer::Bytes* sizes =
+        PG_ARGISNULL(0) ? ladder.sizes : walsizer_read_sizes(PG_GETARG_ARRAYTYPE_P(0), basis->server, &count);
     WalsizerRowSet set = walsizer_begin_rows(fcinfo);
     basis->record = walsizer::Summarize(basis->ring, since);
     walsizer_require_record(*basis, limited);

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <iterator>
+#include <string>
 
 #include "paper_server.hpp"
 
@@ -167,6 +169,46 @@ TEST_F(WhatIfOf, BytesOfAnyOriginAreReplayedInBoundedTime) {
     const WhatIfRow row = server.Ask(16 * kGiB);
     EXPECT_TRUE(std::isfinite(row.wal_bytes));
     EXPECT_GE(row.forced, 0);
+}
+
+TEST(SizeLadderOf, HoldsEachSizeOnceAndRises) {
+    const ServerSettings server = {kGiB, 16 * kMiB, 0.9, 5 * kMinute};
+    const SizeLadder ladder = LadderOf(server, {kGiB, 3 * kGiB}, 4 * kGiB);
+    const Bytes expected[] = {256 * kMiB, 512 * kMiB, kGiB, 2 * kGiB, 3 * kGiB, 4 * kGiB};
+    ASSERT_EQ(ladder.count, std::size(expected));
+    for (unsigned i = 0; i < ladder.count; ++i) EXPECT_EQ(ladder.sizes[i], expected[i]);
+}
+
+TEST(SizeLadderOf, StaysWithinItsBounds) {
+    const ServerSettings server = {64 * kMiB, kMiB, 0.9, 5 * kMinute};
+    const SizeLadder tall = LadderOf(server, {64 * kMiB, 96 * kMiB}, kLargestMaxWalSize);
+    EXPECT_LE(tall.count, SizeLadder::kMost);
+    EXPECT_EQ(tall.sizes[0], 64 * kMiB);
+    EXPECT_TRUE(std::is_sorted(tall.sizes, tall.sizes + tall.count));
+    // Below the ladder's first step there are only the two that are marked.
+    EXPECT_EQ(LadderOf(server, {64 * kMiB, 96 * kMiB}, 128 * kMiB).count, 2U);
+}
+
+TEST(ExplainedRow, MarksSizesAndBounds) {
+    RecordSummary record;
+    record.largest_cycle = static_cast<double>(528 * kMiB);
+    const auto explain = [&](Bytes size, bool bound, const char* unknown) {
+        WhatIfRow row;
+        row.max_wal_size = size;
+        row.is_bound = bound;
+        const std::string note = ExplainRow({kGiB, 2 * kGiB}, record, unknown, row).c_str();
+        return (row.is_bound ? "bound|" : "|") + note;
+    };
+    EXPECT_EQ(explain(kGiB, false, nullptr), "|present");
+    EXPECT_EQ(explain(kGiB, false, "nobody knows"), "|present");
+    EXPECT_EQ(explain(2 * kGiB, false, nullptr), "|recommended");
+    EXPECT_EQ(explain(4 * kGiB, false, nullptr), "|");
+    EXPECT_EQ(explain(512 * kMiB, false, "nobody knows"),
+              "bound|bound: at least this much, since nobody knows");
+    EXPECT_EQ(explain(2 * kGiB, true, "nobody knows"),
+              "bound|recommended; bound: at most this much, since nobody knows");
+    EXPECT_NE(explain(8 * kGiB, true, nullptr).find("no cycle on record was longer than 528 MB"),
+              std::string::npos);
 }
 
 }  // namespace
