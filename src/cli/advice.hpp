@@ -80,8 +80,9 @@ struct Checkpoint {
     std::optional<Instant> started;
     Cause cause = Cause::kUnknown;
     bool stale = false;
-    Bytes wal_bytes = -1;  // distance from the previous redo point
-    Micros interval = -1;  // since the previous checkpoint started
+    Bytes wal_bytes = -1;    // distance from the previous redo point
+    Micros interval = -1;    // since the previous checkpoint started
+    Micros written_in = -1;  // the end of the interval in which the WAL was written; before that all was idle
     Micros write_time = -1;
     Micros sync_time = -1;
     Micros total_time = -1;
@@ -132,11 +133,25 @@ struct Finding {
     std::string hint;     // what to do
 };
 
-struct WhatIf {
+// What another max_wal_size would have done with the WAL that was seen. Named as walsizer.what_if()'s
+// columns.
+struct WhatIfSize {
     Bytes max_wal_size = 0;
-    std::int64_t wal_forced = 0;
-    std::int64_t timed = 0;
-    Micros recovery = -1;
+    Bytes trigger_size = 0;
+    double timed_per_hour = 0;
+    double forced_per_hour = 0;
+    double forced_ratio = -1;  // of all checkpoints; -1 without any
+    Bytes wal_per_hour = 0;
+    bool is_bound = false;
+    Micros recovery_estimate = -1;
+    std::optional<bool> fits_disk;  // unknown without the disk ceiling's options
+    bool fits_recovery_time = true;
+    std::string note;  // what is marked, and why a bound is one
+};
+
+struct WhatIfTable {
+    std::vector<WhatIfSize> sizes;  // rising; empty: too little was seen
+    std::string note;               // sentences: what the figures rest on, or why there are none
 };
 
 struct ServerAdvice {
@@ -151,7 +166,7 @@ struct ServerAdvice {
     Bytes wal_bytes = 0;     // in the span
     double replay_rate = 0;  // bytes/s in crash recovery; 0 unknown
     Recommendation recommendation;
-    std::vector<WhatIf> what_if;
+    WhatIfTable what_if;
     std::vector<Finding> findings;
 
     bool HasFinding() const;

@@ -74,13 +74,20 @@ Json Findings(const ServerAdvice& server) {
     return json;
 }
 
-Json WhatIfRows(const ServerAdvice& server) {
+Json WhatIfRows(const WhatIfTable& table) {
     Json json = Json::array();
-    for (const WhatIf& row : server.what_if)
+    for (const WhatIfSize& row : table.sizes)
         json.push_back({{"max_wal_size", row.max_wal_size},
-                        {"wal", row.wal_forced},
-                        {"time", row.timed},
-                        {"recovery_seconds", Seconds(row.recovery)}});
+                        {"trigger_size", row.trigger_size},
+                        {"timed_per_hour", row.timed_per_hour},
+                        {"forced_per_hour", row.forced_per_hour},
+                        {"forced_ratio", row.forced_ratio < 0 ? Json(nullptr) : Json(row.forced_ratio)},
+                        {"wal_per_hour", row.wal_per_hour},
+                        {"is_bound", row.is_bound},
+                        {"recovery_estimate", Seconds(row.recovery_estimate)},
+                        {"fits_disk", row.fits_disk ? Json(*row.fits_disk) : Json(nullptr)},
+                        {"fits_recovery_time", row.fits_recovery_time},
+                        {"note", row.note}});
     return json;
 }
 
@@ -97,7 +104,8 @@ void AddServer(Json& json, const ServerAdvice& server) {
     json["longest_forced_interval_seconds"] = Seconds(server.longest_interval);
     json["replay_rate"] = server.replay_rate > 0 ? Json(server.replay_rate) : Json(nullptr);
     json["recommendation"] = Recommended(server.recommendation);
-    json["what_if"] = WhatIfRows(server);
+    json["what_if"] = WhatIfRows(server.what_if);
+    json["what_if_note"] = server.what_if.note;
     json["findings"] = Findings(server);
 }
 

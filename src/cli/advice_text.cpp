@@ -11,6 +11,8 @@ namespace {
 
 constexpr std::size_t kLabel = 13;  // width of the first column
 constexpr std::size_t kBar = 24;
+constexpr const char* kAtMost = "≤";
+constexpr const char* kAtLeast = "≥";
 
 class Page {
   public:
@@ -167,15 +169,67 @@ class Page {
         }
     }
 
+    // The size, whether it is the present or the recommended one, and what it would be too large for.
+    static std::string Remark(const WhatIfSize& row, const ServerAdvice& server) {
+        std::string remark;
+        const bool present = row.max_wal_size == server.settings.max_wal_size.value;
+        const bool recommended = row.max_wal_size == server.recommendation.size;
+        if (present) remark = recommended ? "present, kept" : "present";
+        if (recommended && !present) remark = "recommended";
+        std::string beyond = row.fits_disk.value_or(true) ? "" : "disk";
+        if (!row.fits_recovery_time) beyond += beyond.empty() ? "recovery" : ", recovery";
+        return beyond.empty() ? remark : fmt::format("{:<13} {}", remark, beyond);
+    }
+
+    static std::string Rate(double per_hour) {
+        return per_hour < 99.95 ? fmt::format("{:.1f}", per_hour) : fmt::format("{:.0f}", per_hour);
+    }
+
     void PrintWhatIf(const ServerAdvice& server) {
-        if (server.what_if.empty()) return;
+        const WhatIfTable& table = server.what_if;
+        if (table.sizes.empty()) {
+            if (table.note.empty()) return;
+            Gap();
+            Item("What if", table.note);
+            return;
+        }
         Gap();
-        text_ += style_.Bold("What if") + "\n";
-        text_ += fmt::format("  {:>14} {:>8} {:>8}  {}\n", "max_wal_size", "forced", "timed",
-                             "crash recovery, at most");
-        for (const WhatIf& row : server.what_if)
-            text_ += fmt::format("  {:>14} {:>8} {:>8}  {}\n", SizeSetting(row.max_wal_size), row.wal_forced,
-                                 row.timed, row.recovery < 0 ? "unknown" : TimeForPeople(row.recovery));
+        text_ += style_.Bold("What if, checkpoints and WAL per hour") + "\n";
+        const bool beyond = std::any_of(table.sizes.begin(), table.sizes.end(), [](const WhatIfSize& row) {
+            return !row.fits_recovery_time || !row.fits_disk.value_or(true);
+        });
+        text_ += fmt::format("  {:>12}{:>8}{:>8}{:>11}{:>9}{}\n", "max_wal_size", "forced", "timed", "WAL",
+                             "recovery", beyond ? "                too large for" : "");
+        for (const WhatIfSize& row : table.sizes) {
+            const bool smaller = row.max_wal_size < server.settings.max_wal_size.value;
+            const std::string bound = !row.is_bound ? "" : smaller ? kAtLeast : kAtMost;
+            std::string line = fmt::format("  {:>12}{:>8}{:>8}{:>11}{:>9}  {}", SizeSetting(row.max_wal_size),
+                                           bound + Rate(row.forced_per_hour), Rate(row.timed_per_hour),
+                                           bound + SizeForPeople(static_cast<double>(row.wal_per_hour)),
+                                           TimeForPeople(row.recovery_estimate), Remark(row, server));
+            line.erase(line.find_last_not_of(' ') + 1);
+            const bool recommended = row.max_wal_size == server.recommendation.size;
+            text_ += (recommended ? style_.Bold(line) : line) + "\n";
+        }
+        PrintBounds(table);
+        if (!table.note.empty()) text_ += Wrapped(table.note, 2) + "\n";
+    }
+
+    // What is meant by the signs in the table, once for each reason.
+    void PrintBounds(const WhatIfTable& table) {
+        constexpr std::string_view kSince = ", since ";
+        std::vector<std::string> said;
+        for (const WhatIfSize& row : table.sizes) {
+            const std::size_t at = row.note.find(kSince);
+            if (!row.is_bound || at == std::string::npos) continue;
+            const std::string why = row.note.substr(at + kSince.size());
+            if (std::find(said.begin(), said.end(), why) != said.end()) continue;
+            said.push_back(why);
+            text_ +=
+                Wrapped(fmt::format("{} at most, {} at least this much, since {}.", kAtMost, kAtLeast, why),
+                        2) +
+                "\n";
+        }
     }
 
     void PrintFindings(const ServerAdvice& server) {

@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "cli/quantity.hpp"
-#include "walsizer/limits.hpp"
 
 namespace walsizer::cli {
 
@@ -18,17 +17,6 @@ RecoveryModel ModelOf(const ServerAdvice& advice, const CeilingOptions& options)
         model.source = ReplayRateSource::kMeasured;
     }
     return model;
-}
-
-LimitFacts FactsOf(const ServerAdvice& advice, const Evidence& evidence, const CeilingOptions& options) {
-    LimitFacts facts;
-    facts.server = advice.settings.ForEngine();
-    facts.present_size = facts.server.max_wal_size;
-    facts.settings.max = options.max.value_or(kLargestMaxWalSize);
-    facts.settings.max_recovery_time = options.max_recovery_time;
-    facts.recovery = ModelOf(advice, options);
-    facts.volume = VolumeOf(evidence, options);
-    return facts;
 }
 
 std::string LimitsInWords(const LimitFacts& facts, const Ceiling& ceiling, const CeilingOptions& options) {
@@ -66,7 +54,7 @@ class Judgement {
           evidence_(evidence),
           result_(advice.recommendation),
           server_(advice.settings.ForEngine()),
-          facts_(FactsOf(advice, evidence, options)),
+          facts_(LimitsOf(advice, evidence, options)),
           ceiling_(PresentCeiling(facts_)) {
         result_.limits = LimitsInWords(facts_, ceiling_, options);
         Decide();
@@ -195,6 +183,17 @@ VolumeFacts VolumeOf(const Evidence& evidence, const CeilingOptions& options) {
     // A volume is at least as large as what is free on it.
     volume.size = std::max(options.wal_volume.value_or(0), volume.free);
     return volume;
+}
+
+LimitFacts LimitsOf(const ServerAdvice& advice, const Evidence& evidence, const CeilingOptions& options) {
+    LimitFacts facts;
+    facts.server = advice.settings.ForEngine();
+    facts.present_size = facts.server.max_wal_size;
+    facts.settings.max = options.max.value_or(kLargestMaxWalSize);
+    facts.settings.max_recovery_time = options.max_recovery_time;
+    facts.recovery = ModelOf(advice, options);
+    facts.volume = VolumeOf(evidence, options);
+    return facts;
 }
 
 void Recommend(ServerAdvice& advice, const Evidence& evidence, const CeilingOptions& options) {

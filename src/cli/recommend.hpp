@@ -5,7 +5,7 @@
 #include "cli/advice.hpp"
 #include "cli/config_lines.hpp"
 #include "cli/sizing_options.hpp"
-#include "walsizer/volume.hpp"
+#include "walsizer/limits.hpp"
 
 namespace walsizer::cli {
 
@@ -22,6 +22,9 @@ struct Evidence {
 
 // pg_wal's volume, as far as the options and the source tell.
 VolumeFacts VolumeOf(const Evidence& evidence, const CeilingOptions& options);
+
+// The ceilings, as far as the options and the source tell.
+LimitFacts LimitsOf(const ServerAdvice& advice, const Evidence& evidence, const CeilingOptions& options);
 
 // Fills advice.recommendation from advice.recommendation.need and settings.
 void Recommend(ServerAdvice& advice, const Evidence& evidence, const CeilingOptions& options);

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "walsizer/sizing.hpp"
+#include "walsizer/what_if.hpp"
 
 namespace walsizer::cli {
 namespace {
@@ -213,6 +214,32 @@ TEST(CycleFeed, MeasuresTheNeedOfAWholeTimeout) {
     const Need need = PresentNeed(server.feed.tracker(), server.feed.journal());
     EXPECT_EQ(need.basis, NeedBasis::kMeasured);
     EXPECT_NEAR(need.bytes, 60.0 * kMiB, 3 * kMiB);
+}
+
+TEST(CycleFeed, KeepsARecordThatCanBeReplayed) {
+    SqlServer server;
+    WalStatistics& wal = server.seen().wal;
+    wal.known = true;
+    for (int second = 0; second < 120; ++second) {
+        server.Second(4.0 * kMiB);
+        wal.bytes += 4 * kMiB;
+        wal.records += 4000;
+        server.Look();
+        // 64 MB force a checkpoint after 32 MB.
+        if (second % 8 == 7) server.Checkpoint(false, 2);
+    }
+    server.feed.Finish();
+    const Ring<WalBucket>& buckets = server.feed.journal().buckets;
+    const RecordSummary record = Summarize(buckets, 0);
+    EXPECT_NEAR(record.seconds, 118, 3);
+    EXPECT_NEAR(record.wal_bytes, 4.0 * kMiB * record.seconds, 8.0 * kMiB);
+    // The redo points stand where they were set, not where they showed.
+    EXPECT_NEAR(record.largest_cycle, 32.0 * kMiB, 5.0 * kMiB);
+    ServerSettings larger = server.seen().server;
+    larger.max_wal_size = kGiB;
+    const WhatIfRow row = WhatIf(larger, buckets, record, server.feed.tracker().images().Fit());
+    EXPECT_EQ(row.forced, 0);
+    EXPECT_NEAR(row.timed, 4, 1);
 }
 
 }  // namespace

@@ -5,7 +5,9 @@
 #include <algorithm>
 
 #include "cli/log/log_findings.hpp"
+#include "cli/log/log_record.hpp"
 #include "cli/recommend.hpp"
+#include "cli/what_if.hpp"
 #include "walsizer/sizing.hpp"
 
 namespace walsizer::cli {
@@ -63,6 +65,22 @@ void JudgeNeed(const LoggedServer& server, ServerAdvice& advice) {
     }
 }
 
+// Restartpoints follow the primary's checkpoints, so that there is nothing to replay.
+WhatIfTable WhatIfOf(const LogRecord& record, const LimitFacts& limits, const ServerAdvice& advice) {
+    if (advice.standby || advice.checkpoints.total() == 0) return {};
+    WhatIfTable table =
+        ReplayAtOtherSizes({record.buckets(), FirstTouchCurve(),
+                            "a log does not tell full-page images, which fade with the cycle",
+                            "A log tells WAL per checkpoint, not its pace in between: it was spread evenly."},
+                           limits, advice);
+    const bool untold = record.buckets().size() == 0;
+    if (untold)
+        table.note =
+            "The log does not tell how much WAL its checkpoints covered (lines \"checkpoint complete\" of "
+            "log_checkpoints = on): nothing to replay at other sizes.";
+    return table;
+}
+
 ServerAdvice AdviseServer(const LoggedServer& server, const CeilingOptions& ceilings) {
     const Tally& tally = server.tally;
     ServerAdvice advice;
@@ -87,7 +105,11 @@ ServerAdvice AdviseServer(const LoggedServer& server, const CeilingOptions& ceil
                           ? std::vector<Place>{Place::kRds}
                           : std::vector<Place>{Place::kConf, Place::kSql, Place::kPatroni, Place::kCnpg};
     Recommend(advice, evidence, ceilings);
+    const LogRecord record(advice.history, advice.settings.ForEngine(), advice.standby);
+    const LimitFacts limits = LimitsOf(advice, evidence, ceilings);
+    advice.what_if = WhatIfOf(record, limits, advice);
     advice.findings = LogFindings(server, advice, ceilings);
+    AddEngineFindings(record, limits, !server.rds, advice);
     return advice;
 }
 

@@ -38,6 +38,7 @@ class Findings {
         Recovery();
         SegmentSwitches();
         FarAbove();
+        LogCheckpoints();
     }
     std::vector<Finding> Take() { return std::move(findings_); }
 
@@ -146,6 +147,16 @@ class Findings {
             message += fmt::format(" {} would do.", SizeSetting(recommendation.need.size));
         Say(Severity::kInfo, "far_above", message,
             "That costs nothing but a longer crash recovery in the worst case.");
+    }
+
+    void LogCheckpoints() {
+        if (tally_.told || tally_.forced == 0) return;
+        Say(Severity::kInfo, "log_checkpoints",
+            fmt::format(
+                "{} of frequent checkpoints, and no line about a checkpoint itself: log_checkpoints is off, "
+                "or such lines were left out here.",
+                tally_.forced == 1 ? "A warning" : fmt::format("{} warnings", tally_.forced)),
+            "With log_checkpoints = on the log tells the cause, the WAL and the phases of each checkpoint.");
     }
 
     const LoggedServer& server_;

@@ -39,6 +39,7 @@ void Tally::Add(const Tally& other) {
         seen_time = other.seen_time;
         seen_bytes = other.seen_bytes;
     }
+    told = told || other.told;
     estimated = estimated || other.estimated;
     forced += other.forced;
     forced_close = std::max(forced_close, other.forced_close);
@@ -112,6 +113,12 @@ void Account::Close(const Circumstances& now) {
     Break(now);
 }
 
+// Ticks of the timer that found nothing to do are skipped, so that the WAL came after the last of them.
+Micros Account::WrittenIn(const LoggedCheckpoint& checkpoint, Micros interval, bool gap, Micros timeout) {
+    if (gap || interval <= timeout + kTimerSlack) return interval;
+    return checkpoint.cause == Cause::kTime ? timeout : std::max(interval % timeout, kSecond);
+}
+
 void Account::Measure(const LoggedCheckpoint& checkpoint, Bytes wal_bytes, Micros interval, bool gap,
                       const Circumstances& now) {
     const Micros timeout = now.settings.checkpoint_timeout.value;
@@ -124,10 +131,7 @@ void Account::Measure(const LoggedCheckpoint& checkpoint, Bytes wal_bytes, Micro
         meter_.Look(at, static_cast<Lsn>(position_), timeout);
         return;
     }
-    // Ticks of the timer that found nothing to do are skipped, so that the WAL came after the last of them.
-    Micros written_in = interval;
-    if (!gap && interval > timeout + kTimerSlack)
-        written_in = checkpoint.cause == Cause::kTime ? timeout : std::max(interval % timeout, kSecond);
+    const Micros written_in = WrittenIn(checkpoint, interval, gap, timeout);
     meter_.Look(at - written_in, static_cast<Lsn>(position_), timeout);
     position_ += wal_bytes;
     tally_.wal_bytes += wal_bytes;
@@ -189,6 +193,7 @@ void Account::Take(LoggedCheckpoint checkpoint, const Circumstances& now) {
     if (row.stale && !measured) wal_bytes = -1;  // its trigger is an older one, which is not known
     row.wal_bytes = measured ? wal_bytes : -1;
     row.interval = interval;
+    row.written_in = WrittenIn(checkpoint, interval, gap, now.settings.checkpoint_timeout.value);
     row.write_time = figures.write;
     row.sync_time = figures.sync;
     row.total_time = figures.total;
@@ -197,6 +202,7 @@ void Account::Take(LoggedCheckpoint checkpoint, const Circumstances& now) {
     if (tally_.history.size() > kHistory) tally_.history.pop_front();
 
     ++tally_.counts[checkpoint.cause];
+    tally_.told = tally_.told || checkpoint.started || checkpoint.completed.has_value();
     tally_.longest_sync_phase = std::max(tally_.longest_sync_phase, figures.sync);
     tally_.longest_sync_file = std::max(tally_.longest_sync_file, figures.longest_sync);
     if (checkpoint.cause != Cause::kWal && figures.distance > 0 && figures.buffers >= 0 &&

@@ -27,6 +27,7 @@ struct Tally {
     Bytes clean_peak = -1;  // the same, without early checkpoints in it
     Bytes seen_bytes = 0;   // in the longest stretch that was shorter
     Micros seen_time = 0;
+    bool told = false;  // a line about a checkpoint itself, not only a warning of frequent ones, was seen
     bool estimated = false;  // some WAL was reckoned from the trigger, because the log does not tell it
     std::int64_t forced = 0;
     std::int64_t forced_close = 0;
@@ -54,6 +55,7 @@ class Account {
     bool IsStale(const LoggedCheckpoint& checkpoint, Bytes wal_bytes, const Circumstances& now) const;
     Bytes WalOf(const LoggedCheckpoint& checkpoint, const Circumstances& now, bool& measured) const;
     Micros IntervalBefore(const LoggedCheckpoint& checkpoint) const;
+    static Micros WrittenIn(const LoggedCheckpoint& checkpoint, Micros interval, bool gap, Micros timeout);
     void Measure(const LoggedCheckpoint& checkpoint, Bytes wal_bytes, Micros interval, bool gap,
                  const Circumstances& now);
     void NoteForced(const LoggedCheckpoint& checkpoint, Micros interval, const Circumstances& now);

@@ -40,6 +40,12 @@ std::string Percent(double share) {
     return share < 0 ? "none" : fmt::format("{:.0f} %", 100 * share);
 }
 
+// In front of a row's figures: a smaller size than the present one would have done at least this much.
+const char* BoundSign(bool is_bound, const std::string& note) {
+    if (!is_bound) return "";
+    return note.find("at least") != std::string::npos ? "≥" : "≤";
+}
+
 Json Card(const std::string& label, const std::string& value, const std::string& note) {
     return {{"label", label}, {"value", value}, {"note", note}};
 }
@@ -120,6 +126,29 @@ Json CheckpointAsJson(const Checkpoint& checkpoint, Bytes trigger) {
             {"write", Seconds(checkpoint.write_time)},
             {"sync", Seconds(checkpoint.sync_time)},
             {"trigger", trigger}};
+}
+
+void AddWhatIf(const ServerAdvice& server, Json& report) {
+    for (const WhatIfSize& row : server.what_if.sizes)
+        report["what_if"].push_back(
+            {{"size", row.max_wal_size},
+             {"forced", row.forced_per_hour},
+             {"timed", row.timed_per_hour},
+             {"wal", row.wal_per_hour},
+             {"recovery", static_cast<double>(row.recovery_estimate) / kSecond},
+             {"bound", BoundSign(row.is_bound, row.note)},
+             {"mark", row.max_wal_size == server.settings.max_wal_size.value ? "present"
+                      : row.max_wal_size == server.recommendation.size       ? "recommended"
+                                                                             : ""},
+             {"note", row.note}});
+    report["what_if_unit"] = "per hour";
+    report["what_if_hint"] =
+        "The WAL that was seen, replayed at other sizes: checkpoints per hour, forced + timed; ≤ at most, ≥ "
+        "at "
+        "least. " +
+        server.what_if.note;
+    if (server.what_if.sizes.empty() && !server.what_if.note.empty())
+        report["notes"].push_back("No what-if chart: " + server.what_if.note);
 }
 
 // ---- From the extension ----
@@ -215,21 +244,22 @@ void AddWhatIf(Connection& connection, const ExtensionStatus& status, Json& repo
     const Rows& rows = *answer;
     for (int row = 0; row < rows.size(); ++row) {
         const Bytes size = rows.Integer("max_wal_size", row);
+        const std::string note = rows.Get("note", row).value_or("");
         report["what_if"].push_back({{"size", size},
                                      {"forced", rows.Number("forced_per_hour", row)},
                                      {"timed", rows.Number("timed_per_hour", row)},
                                      {"wal", rows.Integer("wal_per_hour", row, -1)},
                                      {"recovery", rows.Number("recovery", row, -1)},
-                                     {"bound", rows.Flag("is_bound", row)},
+                                     {"bound", BoundSign(rows.Flag("is_bound", row), note)},
                                      {"mark", size == status.max_wal_size  ? "present"
                                               : size == status.recommended ? "recommended"
                                                                            : ""},
-                                     {"note", rows.Get("note", row).value_or("")}});
+                                     {"note", note}});
     }
     report["what_if_unit"] = "per hour";
     report["what_if_hint"] =
-        "The WAL on record, replayed at other sizes: checkpoints per hour, forced + timed. A bound (≤) is an "
-        "upper one.";
+        "The WAL on record, replayed at other sizes: checkpoints per hour, forced + timed; ≤ at most, ≥ at "
+        "least.";
 }
 
 void AddFindings(Connection& connection, Json& report) {
@@ -260,20 +290,7 @@ Json ReportOf(const Advice& advice) {
     const Bytes trigger = TriggerSize(server.settings.max_wal_size.value, server.settings.ForEngine());
     for (const Checkpoint& checkpoint : server.history)
         if (checkpoint.started) report["checkpoints"].push_back(CheckpointAsJson(checkpoint, trigger));
-    for (const WhatIf& row : server.what_if)
-        report["what_if"].push_back(
-            {{"size", row.max_wal_size},
-             {"forced", row.wal_forced},
-             {"timed", row.timed},
-             {"wal", -1},
-             {"recovery", row.recovery < 0 ? Json(-1) : Seconds(row.recovery)},
-             {"bound", false},
-             {"mark", row.max_wal_size == server.settings.max_wal_size.value ? "present"
-                      : row.max_wal_size == server.recommendation.size       ? "recommended"
-                                                                             : ""},
-             {"note", ""}});
-    report["what_if_unit"] = "in the time watched";
-    report["what_if_hint"] = "The WAL that was seen, replayed at other sizes: checkpoints, forced + timed.";
+    AddWhatIf(server, report);
     for (const Finding& finding : server.findings)
         report["findings"].push_back({{"severity", Name(finding.severity)},
                                       {"topic", finding.code},

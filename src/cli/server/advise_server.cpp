@@ -9,6 +9,7 @@
 #include "cli/server/local_time.hpp"
 #include "cli/server/neighbours.hpp"
 #include "cli/server/server_traces.hpp"
+#include "cli/what_if.hpp"
 #include "walsizer/sizing.hpp"
 
 namespace walsizer::cli {
@@ -63,6 +64,22 @@ void NotApplicable(ServerAdvice& advice, const std::string& storage) {
         "The storage of {} replays WAL by itself: no checkpoint writes pages there, whatever max_wal_size "
         "says.",
         storage);
+}
+
+std::string WhyImagesUnknown(const Sight& sight, const Observation& seen) {
+    if (seen.in_recovery) return "a standby's statistics do not tell full-page images of its primary";
+    if (!sight.wal_statistics)
+        return "this server does not tell full-page images (pg_stat_wal, 14 and later)";
+    if (!sight.redo)
+        return "redo points are not visible to this role, and with them how full-page images fade";
+    return "no whole cycle was seen that shows how full-page images fade";
+}
+
+WhatIfTable WhatIfOf(const CycleFeed& feed, const Sight& sight, const LimitFacts& limits,
+                     const ServerAdvice& advice) {
+    return ReplayAtOtherSizes(
+        {feed.journal().buckets, feed.tracker().images().Fit(), WhyImagesUnknown(sight, feed.latest()), ""},
+        limits, advice);
 }
 
 std::string WatchedTooShort(const ServerAdvice& advice) {
@@ -120,6 +137,7 @@ Advice AdviseServer(Connection& connection, const WatchOptions& watch, const Cei
     evidence.held = FindHeldWal(connection);
     evidence.places = PlacesOf(traces);
     Recommend(advice, evidence, ceilings);
+    advice.what_if = WhatIfOf(feed, sight, LimitsOf(advice, evidence, ceilings), advice);
     advice.findings = AdviseNeighbours(connection, traces, feed, advice, VolumeOf(evidence, ceilings));
 
     for (std::string& note : watched.notes) result.notes.push_back(std::move(note));

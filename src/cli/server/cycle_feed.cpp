@@ -32,10 +32,12 @@ CycleFeed::CycleFeed()
     : decisions_(1),
       windows_(kMostWindows),
       rows_(kMostCheckpoints),
+      buckets_(kBucketCapacity),
       journal_{{decisions_.data(), 1, &written_[0]},
                {windows_.data(), kMostWindows, &written_[1]},
                {rows_.data(), kMostCheckpoints, &written_[2]},
-               totals_} {}
+               totals_,
+               {buckets_.data(), kBucketCapacity, &written_[3]}} {}
 
 void CycleFeed::Add(const Sample& sample) {
     if (!IsPlausible(sample.seen, latest_.now)) return;

@@ -66,7 +66,8 @@ class CycleFeed {
     std::vector<DecisionRecord> decisions_;
     std::vector<WindowRecord> windows_;
     std::vector<CheckpointRecord> rows_;
-    std::uint64_t written_[3] = {};
+    std::vector<WalBucket> buckets_;
+    std::uint64_t written_[4] = {};
     Totals totals_;
     Journal journal_;
     Tracker tracker_;

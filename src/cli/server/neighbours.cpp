@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "cli/finding_words.hpp"
 #include "cli/quantity.hpp"
 #include "cli/server/local_time.hpp"
 
@@ -139,23 +140,7 @@ std::vector<Finding> AdviseNeighbours(Connection& connection, const ServerTraces
     FillActivity(feed.journal(), feed.empty() ? nullptr : &open, facts);
     Findings findings;
     Advise(facts, findings);
-    return InWords(findings);
-}
-
-std::vector<Finding> InWords(const Findings& findings) {
-    std::vector<Finding> result;
-    for (unsigned i = 0; i < findings.count; ++i) {
-        const walsizer::Finding& row = findings.rows[i];
-        Finding finding;
-        finding.severity = row.severity == walsizer::Severity::kWarning  ? Severity::kWarning
-                           : row.severity == walsizer::Severity::kNotice ? Severity::kNotice
-                                                                         : Severity::kInfo;
-        finding.code = row.topic;
-        finding.message = fmt::format("{}: {}", row.finding.c_str(), row.evidence.c_str());
-        finding.hint = row.statement.c_str();
-        result.push_back(std::move(finding));
-    }
-    return result;
+    return InWords(findings, ServiceOf(traces) == Service::kSelfManaged);
 }
 
 }  // namespace walsizer::cli

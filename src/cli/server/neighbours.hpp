@@ -18,7 +18,4 @@ std::vector<Finding> AdviseNeighbours(Connection& connection, const ServerTraces
                                       const CycleFeed& feed, const ServerAdvice& advice,
                                       const VolumeFacts& volume);
 
-// The engine's findings in the program's words.
-std::vector<Finding> InWords(const Findings& findings);
-
 }  // namespace walsizer::cli

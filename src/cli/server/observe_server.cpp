@@ -45,7 +45,7 @@ std::string WalColumns(int version) {
     const char* images = version >= kHasImageBytes
                              ? "w.wal_fpi_bytes"
                              : "w.wal_fpi * pg_catalog.current_setting('block_size')::pg_catalog.int8";
-    return fmt::format(", w.wal_bytes, {} AS wal_fpi_bytes", images);
+    return fmt::format(", w.wal_bytes, w.wal_records, {} AS wal_fpi_bytes", images);
 }
 
 // Who else writes buffers. pg_stat_io, from 16 on, tells backends from relation extension and bulk loads.
@@ -199,6 +199,7 @@ Sample Look(Connection& connection, const Sight& sight) {
         seen.wal.known = true;
         seen.wal.bytes = rows.Integer("wal_bytes");
         seen.wal.fpi_bytes = rows.Integer("wal_fpi_bytes");
+        seen.wal.records = rows.Integer("wal_records");
     }
     return sample;
 }

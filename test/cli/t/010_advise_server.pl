@@ -7,6 +7,7 @@
 use strict;
 use warnings;
 
+use Encode qw(decode);
 use PostgreSQL::Test::Utils;
 use Test::More;
 use Time::HiRes qw(usleep);
@@ -85,6 +86,33 @@ $advice = json_of($background);
 cmp_ok($background->{rc}, '<', 2, 'Ctrl-C is no error');
 ok((grep { /^Interrupted after/ } @{ $advice->{notes} }), '... and says that it ended early');
 cmp_ok($advice->{watched_seconds}, '<', 60, '... early');
+
+# What other sizes would have done, from one checkpoint_timeout on: the server's counters are the truth.
+is_deeply($advice->{what_if}, [], 'a short watch is no what-if table');
+like($advice->{what_if_note}, qr/^Too little to replay/, '... which is said');
+$node->append_conf('postgresql.conf', 'checkpoint_timeout = 30s');
+$node->reload;
+$load = start_wal($node, rate => 10, seconds => 52);
+$background = start_program($node, 'advise', '--for', '48s', '--format', 'json', '--wal-volume', '100GB');
+my $plain = start_program($node, 'advise', '--for', '48s', '-U', 'plain');
+finish_program($background);
+finish_program($plain);
+stop_load($load);
+$advice = json_of($background);
+my %row = map { $_->{max_wal_size} >> 20 => $_ } @{ $advice->{what_if} };
+my $now = $row{64};
+like($now->{note}, qr/^present/, 'the present size is marked') or diag $background->{out};
+my $hours = $advice->{watched_seconds} / 3600;
+cmp_ok(abs($now->{forced_per_hour} * $hours - $advice->{checkpoints}{wal}), '<=', 3, '... and forces what was seen');
+cmp_ok(abs($now->{wal_per_hour} * $hours / $advice->{wal_bytes} - 1), '<', 0.2, '... with the WAL that was seen');
+my $then = $row{ $advice->{recommendation}{max_wal_size} >> 20 };
+like($then->{note}, qr/^recommended/, 'the recommended size is marked');
+is($then->{forced_per_hour}, 0, '... and forces nothing');
+cmp_ok($then->{timed_per_hour}, '>', 0, '... but leaves it to the timer');
+ok($then->{fits_disk} && $then->{fits_recovery_time}, '... and fits');
+like($plain->{out}, qr/^What if, checkpoints and WAL per hour\n.*^ +64MB [^\n]*present\n/ms, 'a role without rights has the table, too')
+  or diag $plain->{out};
+ok(!(grep { length > 80 } split /\n/, decode('UTF-8', $plain->{out})), '... in 80 columns');
 
 # Formats.
 $run = run_at($node, 'advise', '--for', '0s', '--format', 'csv');

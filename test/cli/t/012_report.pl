@@ -42,6 +42,20 @@ ok(@{ $report->{what_if} } || (grep { /what-if.*too short to tell/ } @{ $report-
 unlike($page, qr{(?:src|href)\s*=\s*["']?(?:https?:)?//|url\(|\@import|fetch\(|XMLHttpRequest}, 'nothing comes from a network');
 like($page, qr/default-src 'none'/, '... which the page itself forbids');
 
+# With one checkpoint_timeout on record the chart appears.
+my $recorded = start_node(new_node('recorded', { checkpoint_timeout => '30s', 'walsizer.enable' => 'off' }));
+$load = start_wal($recorded, rate => 10, seconds => 60);
+eventually('enough to tell from', sub { ($recorded->psql('postgres', 'SELECT * FROM walsizer.what_if()'))[0] == 0 }, 120);
+$run = run_at($recorded, 'report', '-o', '-');
+my @rows = rows($recorded, 'SELECT * FROM walsizer.what_if()');
+stop_load($load);
+($data) = $run->{out} =~ m{<script type="application/json" id="data">(.*?)</script>}s;
+my $chart = JSON::PP->new->utf8->decode($data)->{what_if};
+is_deeply([ map { $_->{size} } @$chart ], [ map { $_->{max_wal_size} } @rows ], 'the what-if chart has the sizes of what_if()');
+is(scalar(grep { $_->{mark} eq 'present' && $_->{forced} > 0 && $_->{bound} eq '' } @$chart), 1, '... the present one, which forces');
+my ($largest) = $chart->[-1];
+is($largest->{forced}, 0, '... and the largest, which does not');
+
 # A server without the extension is watched.
 $node->safe_psql('postgres', 'DROP EXTENSION walsizer');
 $run = run_at($node, 'report', '-o', '-', '--for', '2s');
