@@ -130,7 +130,6 @@ struct Beginnings {
 };
 constexpr Beginnings kBeginnings;
 
-constexpr std::size_t kBlock = std::size_t{1} << 18;  // stays in the second cache
 // A line longer than this is taken in pieces, so that memory does not grow with it.
 constexpr std::size_t kLongestLine = std::size_t{1} << 20;
 
@@ -165,7 +164,8 @@ std::size_t FindWord(const char* data, std::size_t size) {
     return size;
 }
 
-LineScanner::LineScanner(std::unique_ptr<Input> input) : input_(std::move(input)), buffer_(kBlock + kRest) {}
+LineScanner::LineScanner(std::unique_ptr<Input> input, std::size_t block)
+    : input_(std::move(input)), block_(block), buffer_(block + kRest) {}
 
 std::string_view LineScanner::Beginning() {
     if (filled_ == 0) Refill();
@@ -179,8 +179,8 @@ bool LineScanner::Refill() {
     std::memmove(buffer_.data(), buffer_.data() + at_, left);
     at_ = 0;
     filled_ = left;
-    if (buffer_.size() - left < kBlock) buffer_.resize(left + kBlock);
-    const std::size_t got = input_->Read(buffer_.data() + filled_, kBlock);
+    if (buffer_.size() - left < block_) buffer_.resize(left + block_);
+    const std::size_t got = input_->Read(buffer_.data() + filled_, block_);
     lines_ += CountLines(buffer_.data() + filled_, got);
     bytes_ += static_cast<std::int64_t>(got);
     filled_ += got;

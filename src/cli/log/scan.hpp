@@ -24,7 +24,10 @@ class LineScanner {
   public:
     static constexpr std::size_t kRest = 2048;
 
-    explicit LineScanner(std::unique_ptr<Input> input);
+    static constexpr std::size_t kBlock = std::size_t{1} << 18;  // stays in the second cache
+
+    // Reads `block` bytes at a time. Tests take small ones, so that lines cross their borders.
+    explicit LineScanner(std::unique_ptr<Input> input, std::size_t block = kBlock);
 
     // The views are valid until the next call. False at the end.
     bool Next(Candidate& candidate);
@@ -39,6 +42,7 @@ class LineScanner {
     bool Refill();
 
     std::unique_ptr<Input> input_;
+    std::size_t block_;
     std::vector<char> buffer_;
     std::size_t at_ = 0;      // not yet looked at
     std::size_t whole_ = 0;   // end of the last whole line
