@@ -15,7 +15,8 @@ Usage: scripts/newcomer.sh
 Reads README.md from its first line, takes the first two commands of this project that it shows (to see
 walsizer work, and to test it), and runs them as they stand there in a clean Debian 12 with nothing but the
 tree in it. The first must end with a raised max_wal_size, the second with tests of which none failed. Then it makes,
-installs, preloads and queries walsizer as the README's "Use it" says. Tells how many seconds each took. Needs Debian, root (or sudo), the right to mount, and about 15 minutes.
+installs, preloads and queries walsizer as the README's "Use it" says. Tells how many seconds each took. Needs
+Debian, root (or sudo), and the right to mount.
 
 Environment: WALSIZER_CHROOTS (where the chroots are; default /var/cache/walsizer-chroots), WALSIZER_MIRROR
 (a Debian mirror to try before those of this machine's apt).
