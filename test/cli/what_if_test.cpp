@@ -55,6 +55,8 @@ const WhatIfSize* RowOf(const WhatIfTable& table, Bytes size) {
     return nullptr;
 }
 
+const WhatIfSize* RowOf(WhatIfTable&&, Bytes) = delete;
+
 TEST(WhatIfTable, ReplaysForcedCheckpointsAtOtherSizes) {
     Log log;
     for (int i = 0; i < 120; ++i) log.Add(kMinute, 544 * kMiB, Cause::kWal);
@@ -99,7 +101,8 @@ TEST(WhatIfTable, UnknownWalIsNotOnRecord) {
 TEST(WhatIfTable, IdleTicksAreNotCheckpoints) {
     Log log;
     for (int i = 0; i < 12; ++i) log.Add(kHour, 100 * kMiB, Cause::kTime).written_in = 5 * kMinute;
-    const WhatIfSize* present = RowOf(log.Ask(), kGiB);
+    const WhatIfTable table = log.Ask();
+    const WhatIfSize* present = RowOf(table, kGiB);
     ASSERT_NE(present, nullptr);
     EXPECT_NEAR(present->timed_per_hour, 1, 0.1);
     EXPECT_NEAR(static_cast<double>(present->wal_per_hour), 100.0 * kMiB, kMiB);
@@ -108,7 +111,8 @@ TEST(WhatIfTable, IdleTicksAreNotCheckpoints) {
 TEST(WhatIfTable, CheckpointsByCommandStay) {
     Log log;
     for (int i = 0; i < 60; ++i) log.Add(kMinute, 10 * kMiB, Cause::kRequest);
-    const WhatIfSize* present = RowOf(log.Ask(), kGiB);
+    const WhatIfTable table = log.Ask();
+    const WhatIfSize* present = RowOf(table, kGiB);
     ASSERT_NE(present, nullptr);
     EXPECT_EQ(present->forced_per_hour + present->timed_per_hour, 0);
 }

@@ -9,7 +9,7 @@ use File::Temp ();
 use IPC::Run ();
 use JSON::PP ();
 
-our @EXPORT = qw(walsizer advise_log write_file);
+our @EXPORT = qw(walsizer advise_log at_terminal write_file);
 
 my $program = $ENV{WALSIZER} || 'build/checked/walsizer';
 my $directory = File::Temp->newdir('walsizer-cli-XXXXXX', TMPDIR => 1);
@@ -33,6 +33,17 @@ sub advise_log
 	my ($status, $output, $error) = walsizer('advise', '--format', 'json', '--log', @_);
 	my $answer = $output ne '' ? JSON::PP->new->utf8->decode($output) : undef;
 	return ($answer, $status, $error);
+}
+
+# What it shows at a terminal; undef where script(1) is missing, which makes one.
+sub at_terminal
+{
+	my ($output, $error) = ('', '');
+	return undef if system('script --version >/dev/null 2>&1') != 0;
+	my $command = join ' ', map { "'$_'" } $program, @_;
+	local $ENV{TERM} = 'xterm';
+	IPC::Run::run([ 'script', '--quiet', '--command', $command, '/dev/null' ], '<', \undef, '>', \$output, '2>', \$error);
+	return $output;
 }
 
 # A file with that content; its name may matter.

@@ -166,6 +166,17 @@ my @rows = split /\n/, $out;
 my $sizes = scalar @{ $whole->{what_if} };
 is(scalar @rows, 1 + $sizes, 'csv: a title and a row for each size');
 is(scalar(split /,/, $rows[0], -1), scalar(split /,/, $rows[1], -1), 'csv: as many fields as titles');
+my $padding = "2026-07-03 00:00:00.000 UTC [9] LOG:  duration: 1.000 ms  statement: SELECT 1\n" x 250_000;
+my $long = write_file(join '', @day, map { $padding, checkpoints(from => $_, count => 1) } 300_000, 300_300);
+foreach my $arguments ([ 'advise' ], [ 'report', '-o', write_file('', 'page.html') ])
+{
+  SKIP:
+	{
+		my $shown = at_terminal(@$arguments, '--log', $long);
+		skip 'script(1) is not here', 1 unless defined $shown;
+		like($shown, qr/\d+ %  \d+ MB read/, "$arguments->[0] shows at a terminal how far it has read");
+	}
+}
 ($status, $out, $err) = walsizer('advise', '--format', 'xml', '--log', 'x');
 is($status, 2, 'a wrong option: exit status 2');
 

@@ -90,7 +90,8 @@ cmp_ok($advice->{watched_seconds}, '<', 60, '... early');
 # What other sizes would have done, from one checkpoint_timeout on: the server's counters are the truth.
 is_deeply($advice->{what_if}, [], 'a short watch is no what-if table');
 like($advice->{what_if_note}, qr/^Too little to replay/, '... which is said');
-$node->append_conf('postgresql.conf', 'checkpoint_timeout = 30s');
+is(scalar(grep { $_->{code} eq 'checkpoint_completion_target' } @{ $advice->{findings} }), 0, 'nothing to say against the default');
+$node->append_conf('postgresql.conf', "checkpoint_timeout = 30s\ncheckpoint_completion_target = 0.5");
 $node->reload;
 $load = start_wal($node, rate => 10, seconds => 52);
 $background = start_program($node, 'advise', '--for', '48s', '--format', 'json', '--wal-volume', '100GB');
@@ -99,6 +100,8 @@ finish_program($background);
 finish_program($plain);
 stop_load($load);
 $advice = json_of($background);
+my ($finding) = grep { $_->{code} eq 'checkpoint_completion_target' } @{ $advice->{findings} };
+is($finding->{hint}, 'ALTER SYSTEM SET checkpoint_completion_target = 0.9', "the neighbours' findings have their statement");
 my %row = map { $_->{max_wal_size} >> 20 => $_ } @{ $advice->{what_if} };
 my $now = $row{64};
 like($now->{note}, qr/^present/, 'the present size is marked') or diag $background->{out};

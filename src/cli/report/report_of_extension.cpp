@@ -1,14 +1,9 @@
-// Advice, and the extension's history, as the values that the page draws.
-#include <fmt/format.h>
-
+// The extension's history as the values that the page draws.
 #include <algorithm>
-#include <cstdlib>
-#include <nlohmann/json.hpp>
 #include <optional>
 
-#include "cli/quantity.hpp"
 #include "cli/report/report_page.hpp"
-#include "cli/server/local_time.hpp"
+#include "cli/report/report_values.hpp"
 #include "cli/show/extension.hpp"
 #include "walsizer/postgres_rules.hpp"
 
@@ -16,142 +11,9 @@ namespace walsizer::cli {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 constexpr int kMostCheckpoints = 1000;
 constexpr int kMostWindows = 3000;
 constexpr int kMostDecisions = 500;
-
-std::int64_t UnixMilliseconds(Timestamp at) {
-    constexpr std::int64_t kEpoch = 946684800;  // 2000-01-01 in Unix time
-    return at / kMillisecond + kEpoch * 1000;
-}
-
-Json Seconds(Micros time) {
-    if (time < 0) return nullptr;
-    return static_cast<double>(time) / kSecond;
-}
-
-std::string Size(Bytes size) {
-    return size < 0 ? "unknown" : SizeForPeople(static_cast<double>(size));
-}
-
-std::string Percent(double share) {
-    return share < 0 ? "none" : fmt::format("{:.0f} %", 100 * share);
-}
-
-// In front of a row's figures: a smaller size than the present one would have done at least this much.
-const char* BoundSign(bool is_bound, const std::string& note) {
-    if (!is_bound) return "";
-    return note.find("at least") != std::string::npos ? "≥" : "≤";
-}
-
-Json Card(const std::string& label, const std::string& value, const std::string& note) {
-    return {{"label", label}, {"value", value}, {"note", note}};
-}
-
-// All keys that the page reads, so that none is ever missing.
-Json Empty(const std::string& title) {
-    const Instant now = LocalInstant(TimestampNow());
-    return {
-        {"title", title},
-        {"subtitle", ""},
-        {"utc_offset", now.utc_offset},
-        {"dated", true},
-        {"from", nullptr},
-        {"to", nullptr},
-        {"size", -1},
-        {"verdict", {{"title", ""}, {"raise", false}, {"texts", Json::array()}, {"lines", Json::array()}}},
-        {"cards", Json::array()},
-        {"checkpoints", Json::array()},
-        {"windows", Json::array()},
-        {"steps", Json::array()},
-        {"what_if", Json::array()},
-        {"what_if_unit", ""},
-        {"what_if_hint", ""},
-        {"findings", Json::array()},
-        {"notes", Json::array()},
-        {"footer", fmt::format("Written by walsizer {} on {}.", WALSIZER_VERSION, Print(now))}};
-}
-
-// ---- From advice: a log, or a server that was watched ----
-
-void AddVerdict(const ServerAdvice& server, Json& report) {
-    const Recommendation& recommendation = server.recommendation;
-    Json& verdict = report["verdict"];
-    const std::string present = SizeSetting(server.settings.max_wal_size.value);
-    switch (recommendation.action) {
-        case Action::kRaise:
-            verdict["title"] =
-                fmt::format("Raise max_wal_size from {} to {}", present, SizeSetting(recommendation.size));
-            verdict["raise"] = true;
-            break;
-        case Action::kKeep:
-            verdict["title"] = fmt::format("Keep max_wal_size at {}", present);
-            break;
-        case Action::kNotApplicable:
-            verdict["title"] = "Not applicable: max_wal_size has no effect on this server's storage";
-            break;
-    }
-    for (const std::string& text : {recommendation.reason, recommendation.limits})
-        if (!text.empty()) verdict["texts"].push_back(text);
-    for (const ConfigLine& line : recommendation.lines)
-        verdict["lines"].push_back({{"place", line.place}, {"line", line.line}});
-}
-
-void AddCards(const ServerAdvice& server, Json& report) {
-    const Recommendation& recommendation = server.recommendation;
-    const CauseCounts& counts = server.checkpoints;
-    const Bytes present = server.settings.max_wal_size.value;
-    Json& cards = report["cards"];
-    cards.push_back(
-        Card("max_wal_size", SizeSetting(present),
-             fmt::format("forces at {}", Size(TriggerSize(present, server.settings.ForEngine())))));
-    if (recommendation.need_known)
-        cards.push_back(Card("Need", Size(recommendation.need.size),
-                             fmt::format("{} of WAL in {}", SizeForPeople(recommendation.need.bytes),
-                                         TimeSetting(server.settings.checkpoint_timeout.value))));
-    cards.push_back(Card("Forced by WAL", std::to_string(counts[Cause::kWal]),
-                         fmt::format("of {} checkpoints", counts.total())));
-    cards.push_back(Card("WAL", Size(server.wal_bytes),
-                         fmt::format("in {} watched", TimeForPeople(server.span.watched))));
-}
-
-Json CheckpointAsJson(const Checkpoint& checkpoint, Bytes trigger) {
-    return {{"t", UnixMilliseconds(checkpoint.started->at)},
-            {"cause", checkpoint.stale ? "stale" : Name(checkpoint.cause)},
-            {"count", 1},
-            {"wal", checkpoint.wal_bytes},
-            {"gap", Seconds(checkpoint.interval)},
-            {"write", Seconds(checkpoint.write_time)},
-            {"sync", Seconds(checkpoint.sync_time)},
-            {"trigger", trigger}};
-}
-
-void AddWhatIf(const ServerAdvice& server, Json& report) {
-    for (const WhatIfSize& row : server.what_if.sizes)
-        report["what_if"].push_back(
-            {{"size", row.max_wal_size},
-             {"forced", row.forced_per_hour},
-             {"timed", row.timed_per_hour},
-             {"wal", row.wal_per_hour},
-             {"recovery", static_cast<double>(row.recovery_estimate) / kSecond},
-             {"bound", BoundSign(row.is_bound, row.note)},
-             {"mark", row.max_wal_size == server.settings.max_wal_size.value ? "present"
-                      : row.max_wal_size == server.recommendation.size       ? "recommended"
-                                                                             : ""},
-             {"note", row.note}});
-    report["what_if_unit"] = "per hour";
-    report["what_if_hint"] =
-        "The WAL that was seen, replayed at other sizes: checkpoints per hour, forced + timed; ≤ at most, ≥ "
-        "at "
-        "least. " +
-        server.what_if.note;
-    if (server.what_if.sizes.empty() && !server.what_if.note.empty())
-        report["notes"].push_back("No what-if chart: " + server.what_if.note);
-}
-
-// ---- From the extension ----
 
 void AddStatus(const ExtensionStatus& status, Json& report) {
     Json& verdict = report["verdict"];
@@ -274,35 +136,6 @@ void AddFindings(Connection& connection, Json& report) {
 }
 
 }  // namespace
-
-Json ReportOf(const Advice& advice) {
-    const ServerAdvice& server = advice.Foremost();
-    Json report = Empty(advice.servers.size() > 1 ? advice.source + ": " + server.name : advice.source);
-    if (server.span.from && server.span.to) {
-        report["utc_offset"] = server.span.from->utc_offset;
-        report["dated"] = server.span.from->dated;
-        report["from"] = UnixMilliseconds(server.span.from->at);
-        report["to"] = UnixMilliseconds(server.span.to->at);
-        report["subtitle"] = fmt::format("{} to {}", Print(*server.span.from), Print(*server.span.to));
-    }
-    AddVerdict(server, report);
-    AddCards(server, report);
-    const Bytes trigger = TriggerSize(server.settings.max_wal_size.value, server.settings.ForEngine());
-    for (const Checkpoint& checkpoint : server.history)
-        if (checkpoint.started) report["checkpoints"].push_back(CheckpointAsJson(checkpoint, trigger));
-    AddWhatIf(server, report);
-    for (const Finding& finding : server.findings)
-        report["findings"].push_back({{"severity", Name(finding.severity)},
-                                      {"topic", finding.code},
-                                      {"message", finding.message},
-                                      {"statement", finding.hint}});
-    for (const std::string& note : advice.notes) report["notes"].push_back(note);
-    if (advice.servers.size() > 1)
-        report["notes"].push_back(
-            fmt::format("{} servers wrote into this source; this is the one that needs a change most.",
-                        advice.servers.size()));
-    return report;
-}
 
 Json ReportOf(Connection& connection) {
     const ExtensionStatus status = ReadStatus(connection);
