@@ -1,6 +1,9 @@
 // Raising before the first forced checkpoint.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
+
 #include "rig.hpp"
 
 namespace walsizer::test {

@@ -1,6 +1,8 @@
 // A whole day of a server's life, in simulated time: what must hold at every single look.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "rig.hpp"
 
 namespace walsizer::test {

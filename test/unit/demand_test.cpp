@@ -1,5 +1,7 @@
 #include "walsizer/demand.hpp"
 
+#include <algorithm>
+
 #include <gtest/gtest.h>
 
 #include "rig.hpp"

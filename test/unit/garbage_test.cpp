@@ -2,6 +2,7 @@
 // Sanitizers end the process where it does, so each run is a process of its own.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <limits>

@@ -1,6 +1,7 @@
 // Policies on the simulated server: the rules do what they say, and leaving out looks changes no decision.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <sstream>
 
 #include "simulator/report.hpp"

@@ -1,5 +1,7 @@
 #include "walsizer/postgres_rules.hpp"
 
+#include <algorithm>
+
 #include <gtest/gtest.h>
 
 namespace walsizer {

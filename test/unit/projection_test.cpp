@@ -1,6 +1,8 @@
 // Completing an incomplete cycle: full-page images fade as exp(-t/tau) while the rest stays.
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "rig.hpp"
 
 namespace walsizer::test {

@@ -1,6 +1,7 @@
 #include "cli/log/lane.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <utility>
 

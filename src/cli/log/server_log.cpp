@@ -1,6 +1,7 @@
 #include "cli/log/server_log.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 
 namespace walsizer::cli {

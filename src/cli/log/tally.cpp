@@ -1,6 +1,7 @@
 #include "cli/log/tally.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 
 namespace walsizer::cli {
