@@ -37,6 +37,20 @@ void ExpectComplete(const Read& read, const std::string& line) {
     EXPECT_EQ(read.event.figures.files_gone, 33) << line;
 }
 
+// What no server can have meant is a damaged line: a warning still, without its figure.
+TEST(LogLine, SecondsApartAreWithinReason) {
+    const auto seconds = [](const std::string& number) {
+        const Read read =
+            ReadOne("LOG:  checkpoints are occurring too frequently (" + number + " seconds apart)");
+        EXPECT_EQ(read.event.kind, EventKind::kFrequent);
+        return read.event.seconds;
+    };
+    EXPECT_EQ(seconds("17"), 17);
+    EXPECT_EQ(seconds("86400"), 86400);
+    EXPECT_EQ(seconds("497554224488149447"), -1);
+    EXPECT_EQ(seconds("99999999999999999999"), -1);
+}
+
 // "# language kind", then the line, whose message may have a second line.
 TEST(LogLine, ReadsEveryLanguage) {
     std::ifstream file("test/cli/translated.txt");

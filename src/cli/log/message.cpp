@@ -10,6 +10,9 @@ namespace walsizer::cli {
 
 namespace {
 
+// Seconds: checkpoint_timeout is at most a day, and the timer starts what WAL does not. More is damage.
+constexpr std::int64_t kFurthestApart = 7 * 24 * 3600;
+
 // The flags are never translated (xlog.c:LogCheckpointStart()). Both "wal time" is WAL's: it was due anyway.
 Cause CauseOf(std::string_view flags, bool& any) {
     Cause cause = Cause::kUnknown;
@@ -74,7 +77,8 @@ Reading ReadFrequent(std::string_view text, std::string_view rest, Event& event)
     // A number at the very end may have lost digits.
     std::int64_t seconds = 0;
     const auto [end, error] = std::from_chars(text.data() + at, text.data() + text.size(), seconds);
-    if (error == std::errc() && end != text.data() + text.size()) event.seconds = seconds;
+    if (error == std::errc() && end != text.data() + text.size() && seconds <= kFurthestApart)
+        event.seconds = seconds;
     return Reading::kRead;
 }
 
