@@ -29,7 +29,9 @@ files() {
     git -c safe.directory="$PWD" ls-files -z
   else
     find . -type f ! -path './build/*' ! -path './debian/*/*' ! -path './results/*' ! -path '*/tmp_check/*' \
-      ! -path './.deps/*' ! -name '*.o' ! -name '*.so' ! -name '*.a' ! -name '*.bc' ! -name '*.zip' -printf '%P\0'
+      ! -path './.deps/*' ! -path './debian/debhelper-build-stamp' ! -path './debian/files' \
+      ! -name '*.debhelper.log' ! -name '*.substvars' \
+      ! -name '*.o' ! -name '*.so' ! -name '*.a' ! -name '*.bc' ! -name '*.zip' -printf '%P\0'
     find debian/source debian/tests -type f -print0 2>/dev/null || true
   fi | sort -zu
 }

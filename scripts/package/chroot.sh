@@ -131,6 +131,9 @@ pgxn() {
   as_builder bash -c "cd /srv/one/walsizer && scripts/dist.sh zip /srv/one && cp /srv/one/*.zip /tmp/ &&
     scripts/dist.sh zip /srv/one && cmp /srv/one/*.zip /tmp/walsizer-*.zip && rm /tmp/walsizer-*.zip &&
     python3 test/packaging/pgxn.py /srv/one/*.zip"
+  # The tree that was packed, all of it, and nothing that the builds before left there
+  diff <(tar -tf "$root/srv/tree.tar" | LC_ALL=C sort) \
+    <(in_chroot bash -c 'unzip -Z1 /srv/one/*.zip' | sed 's,^[^/]*/,,' | LC_ALL=C sort)
   cp "$root"/srv/one/*.zip "$root$out/"
 }
 
