@@ -37,7 +37,12 @@ struct Activity {
     Bytes least_wal = 0;        // of one whole window
     Bytes most_wal = 0;
     std::int64_t buffers_written = 0;  // by checkpoints
-    std::int64_t clean = -1;           // as in WindowRecord; -1 unknown
+    // Checkpoints that ended, and how long they took. Others count when they start: a busy server always has
+    // one that has started and not ended, or ended and not started within the span.
+    std::int64_t completed = 0;
+    double write_time = 0;  // milliseconds, all together
+    double sync_time = 0;
+    std::int64_t clean = -1;  // as in WindowRecord; -1 unknown
     std::int64_t maxwritten = -1;
     std::int64_t backend = -1;
     std::int64_t backend_fsync = -1;
@@ -52,7 +57,7 @@ struct AdviceFacts {
     std::optional<bool> log_checkpoints;
     std::optional<Bytes> min_wal_size;
     std::optional<Bytes> shared_buffers;
-    std::optional<Bytes> memory;  // of the machine
+    std::optional<Bytes> memory;  // of the machine, or of the container
     std::optional<int> bgwriter_lru_maxpages;
     std::optional<Micros> bgwriter_delay;
     std::optional<Bytes> checkpoint_flush_after;
@@ -70,7 +75,7 @@ struct AdviceFacts {
     Text<256> requesters;  // who asked for checkpoints, as far as the reader of the facts could find out
     std::optional<Bytes> need;     // max_wal_size that the present load needs
     std::optional<Bytes> ceiling;  // the most that walsizer may set
-    bool can_shrink = false;       // walsizer.shrink() exists here
+    bool can_shrink = false;       // walsizer.shrink() exists here and would not be refused
 
     // The last 12 windows, or as many as there are, and the open one.
     Activity lately;

@@ -65,6 +65,7 @@ struct WindowRecord {
     std::int64_t maxwritten = -1;  // times that it stopped at bgwriter_lru_maxpages
     std::int64_t backend = -1;     // buffers written by backends
     std::int64_t backend_fsync = -1;
+    std::int64_t completed = -1;  // checkpoints whose times are in write_time and sync_time
 };
 
 // The part of a window before a decision in it.

@@ -35,6 +35,11 @@ void Activity::Add(const WindowRecord& window) noexcept {
     const bool first = !measures.recorded();
     measures.Add(window);
     buffers_written += window.buffers_written;
+    if (window.completed >= 0) {
+        completed += window.completed;
+        write_time += window.write_time;
+        sync_time += window.sync_time;
+    }
     clean = AddKnown(first, clean, window.clean);
     maxwritten = AddKnown(first, maxwritten, window.maxwritten);
     backend = AddKnown(first, backend, window.backend);

@@ -70,13 +70,16 @@ void AdviseLogCheckpoints(const AdviceFacts& facts, Findings& findings) noexcept
 }
 
 void AdviseCheckpointTimeout(const AdviceFacts& facts, Findings& findings) noexcept {
+    // A standby writes no images: its restartpoints follow the primary's checkpoints.
+    if (facts.in_recovery) return;
     const Activity& lately = facts.lately;
     if (facts.server.checkpoint_timeout > kShortTimeout || lately.windows < kRecentWindows) return;
     // Where WAL forces checkpoints, or would soon, the timer is not what makes them frequent.
     if (lately.least_wal < kHeavyWindow || lately.measures.checkpoints.wal_forced > 0) return;
     if (facts.need && facts.ceiling && *facts.need * 3 / 2 > *facts.ceiling) return;
     const double images = lately.measures.FpiShare();
-    if (images >= 0 && images < kSomeImages) return;
+    // Not known: one long statement, a bulk load for example, whose figures arrive when it ends.
+    if (images < kSomeImages) return;
     Finding& row = findings.Add(Severity::kNotice, "checkpoint_timeout");
     row.finding.Set(
         "every cycle is write-heavy: rarer checkpoints would write hot pages and their full-page images less "
@@ -85,9 +88,8 @@ void AdviseCheckpointTimeout(const AdviceFacts& facts, Findings& findings) noexc
     row.evidence.Set("each of the last %u windows of %s saw %s to %s of WAL", lately.windows,
                      ClockText(facts.server.checkpoint_timeout).c_str(), SizeText(lately.least_wal).c_str(),
                      SizeText(lately.most_wal).c_str());
-    if (images >= 0)
-        row.evidence.Append(", %s%.0f %% of it full-page images", facts.fpi_bytes_exact ? "" : "up to ",
-                            100 * images);
+    row.evidence.Append(", %s%.0f %% of it full-page images", facts.fpi_bytes_exact ? "" : "up to ",
+                        100 * images);
     row.statement.Set("ALTER SYSTEM SET checkpoint_timeout = '%lldmin'",
                       static_cast<long long>(kLongerTimeout / kMinute));
 }
@@ -120,7 +122,11 @@ void AdviseMinTooSmall(const AdviceFacts& facts, Findings& findings) noexcept {
         if (window.wal_bytes >= burst / 2 && quiet >= kForgottenAfter) {
             if (bursts++ == 0) first = window.start;
         }
-        quiet = window.wal_bytes < burst / kQuietShare ? quiet + 1 : 0;
+        // Without a checkpoint nothing is removed, and nothing forgotten.
+        if (window.wal_bytes >= burst / kQuietShare)
+            quiet = 0;
+        else if (window.checkpoints.effective() > 0)
+            ++quiet;
     }
     if (bursts < kBursts) return;
     const Bytes wanted = std::min(RoundUpToSegments(static_cast<double>(burst), facts.server),

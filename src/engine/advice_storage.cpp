@@ -28,6 +28,7 @@ constexpr std::int64_t kFewInexactFsyncs = 1000;
 constexpr double kManyStops = 0.1;
 constexpr std::int64_t kFewStops = 10;
 constexpr int kMostMaxpages = 1000;
+constexpr Micros kLeastDelay = 10 * kMillisecond;  // of bgwriter_delay
 // More of a machine's memory in shared_buffers rarely pays.
 constexpr double kMostOfMemory = 0.4;
 
@@ -92,8 +93,8 @@ void AdviseStorage(const AdviceFacts& facts, Findings& findings) noexcept {
 }
 
 void AdviseLongSync(const AdviceFacts& facts, Findings& findings) noexcept {
-    const Measures& lately = facts.lately.measures;
-    const std::int64_t count = lately.checkpoints.effective();
+    const Activity& lately = facts.lately;
+    const std::int64_t count = lately.completed;
     const double mean = MeanMilliseconds(lately.sync_time, count);
     if (count < kFewCheckpoints || mean < kLongSync) return;
     // Pacing leaves this much of the timeout for everything but writing.
@@ -107,7 +108,7 @@ void AdviseLongSync(const AdviceFacts& facts, Findings& findings) noexcept {
         "dirty pages for each sync and may lengthen it");
     row.evidence.Set("the sync phase took %s on average in %lld checkpoints %s (write phase %s)",
                      DurationText(FromMilliseconds(mean)).c_str(), static_cast<long long>(count),
-                     SpanText(facts.lately).c_str(),
+                     SpanText(lately).c_str(),
                      DurationText(FromMilliseconds(MeanMilliseconds(lately.write_time, count))).c_str());
     if (facts.checkpoint_flush_after == 0)
         row.statement.Set("ALTER SYSTEM SET checkpoint_flush_after = '256kB'");
@@ -116,8 +117,8 @@ void AdviseLongSync(const AdviceFacts& facts, Findings& findings) noexcept {
 }
 
 void AdviseLongCheckpoint(const AdviceFacts& facts, Findings& findings) noexcept {
-    const Measures& lately = facts.lately.measures;
-    const std::int64_t count = lately.checkpoints.effective();
+    const Activity& lately = facts.lately;
+    const std::int64_t count = lately.completed;
     const Micros timeout = facts.server.checkpoint_timeout;
     const Micros mean = FromMilliseconds(MeanMilliseconds(lately.write_time + lately.sync_time, count));
     if (count < kFewCheckpoints || mean <= timeout) return;
@@ -130,8 +131,7 @@ void AdviseLongCheckpoint(const AdviceFacts& facts, Findings& findings) noexcept
                      ClockText(mean).c_str(),
                      DurationText(FromMilliseconds(MeanMilliseconds(lately.write_time, count))).c_str(),
                      DurationText(FromMilliseconds(MeanMilliseconds(lately.sync_time, count))).c_str(),
-                     static_cast<long long>(count), SpanText(facts.lately).c_str(),
-                     ClockText(timeout).c_str());
+                     static_cast<long long>(count), SpanText(lately).c_str(), ClockText(timeout).c_str());
     if (lately.sync_time > lately.write_time) {
         row.statement.Set("none: syncing takes most of it, so storage is too slow for these writes");
         return;
@@ -188,13 +188,15 @@ void AdviseBackgroundWriter(const AdviceFacts& facts, Findings& findings) noexce
     row.evidence.Set("it stopped at bgwriter_lru_maxpages (%d) in %lld of at most %lld rounds %s",
                      *facts.bgwriter_lru_maxpages, static_cast<long long>(lately.maxwritten),
                      static_cast<long long>(Rounds(facts)), SpanText(lately).c_str());
-    const int wanted = std::min(*facts.bgwriter_lru_maxpages * 4, kMostMaxpages);
-    if (wanted > *facts.bgwriter_lru_maxpages)
-        row.statement.Set("ALTER SYSTEM SET bgwriter_lru_maxpages = %d", wanted);
+    const Micros delay = facts.bgwriter_delay.value_or(kLeastDelay);
+    if (*facts.bgwriter_lru_maxpages < kMostMaxpages)
+        row.statement.Set("ALTER SYSTEM SET bgwriter_lru_maxpages = %d",
+                          std::min(*facts.bgwriter_lru_maxpages * 4, kMostMaxpages));
+    else if (delay > kLeastDelay)
+        row.statement.Set("ALTER SYSTEM SET bgwriter_delay = '%lldms'",
+                          static_cast<long long>(std::max(delay / 2, kLeastDelay) / kMillisecond));
     else
-        row.statement.Set(
-            "ALTER SYSTEM SET bgwriter_delay = '%lldms'",
-            static_cast<long long>(std::max<Micros>(*facts.bgwriter_delay / 2 / kMillisecond, 10)));
+        row.statement.Set("none: it writes as much as it can; more shared_buffers, or faster storage");
 }
 
 }  // namespace walsizer

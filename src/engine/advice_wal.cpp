@@ -1,6 +1,7 @@
 // WAL: who asks for checkpoints without it, who keeps it, what fills it.
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 
 #include "advice_rules.hpp"
 
@@ -58,30 +59,47 @@ Micros EvenInterval(const Journal& journal) noexcept {
     return even ? (least + most) / 2 : 0;
 }
 
-const char* NameOfSlot(const char* holder) noexcept {
+// "standby1" of "replication slot standby1", whoever else is named behind it.
+Text<64> NameOfSlot(const char* holder) noexcept {
     static constexpr char kPrefix[] = "replication slot ";
+    Text<64> name;
     for (unsigned i = 0; kPrefix[i] != '\0'; ++i)
-        if (holder[i] != kPrefix[i]) return nullptr;
-    return holder + sizeof(kPrefix) - 1;
+        if (holder[i] != kPrefix[i]) return name;
+    const char* from = holder + sizeof(kPrefix) - 1;
+    int length = 0;
+    while (from[length] != '\0' && from[length] != ' ') ++length;
+    return name.Set("%.*s", length, from);
 }
 
-void SuggestForHolder(const VolumeFacts& volume, Finding& row) noexcept {
+// A bound for slots that invalidates none of them now and leaves half of the free space; 0: there is none. No
+// slot keeps more than all of pg_wal, and PostgreSQL rounds the bound down to segments.
+Bytes BoundForSlots(const VolumeFacts& volume, const ServerSettings& server) noexcept {
+    const Bytes least = std::max(volume.held.bytes, volume.wal_dir_size) + server.segment_size;
+    const Bytes most = std::max(volume.held.bytes, volume.wal_dir_size) + volume.free / 2;
+    if (most / kGiB * kGiB >= least) return most / kGiB * kGiB;
+    return most >= least ? most / kMiB * kMiB : 0;
+}
+
+void SuggestForHolder(const VolumeFacts& volume, const ServerSettings& server, Finding& row) noexcept {
     const HeldWal& held = volume.held;
-    // A bound that invalidates nothing now, and leaves half of the free space.
-    const Bytes bound = (held.bytes + volume.free / 2) / kGiB * kGiB;
+    const Text<64> slot = NameOfSlot(held.name.c_str());
+    // The oldest WAL is kept by somebody with a bound, and somebody without one is named behind.
+    const bool two = std::strstr(held.name.c_str(), " and ") != nullptr;
+    const Bytes bound = two || held.bounded ? 0 : BoundForSlots(volume, server);
     switch (held.holder) {
         case Holder::kSlot:
             row.finding.Set(
                 "a replication slot keeps WAL that its consumer has not fetched, %s: drop it if the consumer "
                 "is gone for good%s",
-                held.bounded ? "up to max_slot_wal_keep_size" : "until pg_wal's volume is full",
-                held.bounded ? "" : ", else set a bound");
-            if (!held.bounded && bound > 0)
+                two            ? "up to max_slot_wal_keep_size, and another holder does so without bound"
+                : held.bounded ? "up to max_slot_wal_keep_size"
+                               : "until pg_wal's volume is full",
+                bound > 0 ? ", else set a bound" : "");
+            if (bound > 0)
                 row.statement.Set("ALTER SYSTEM SET max_slot_wal_keep_size = '%s'",
                                   SettingText(bound).c_str());
-            else if (NameOfSlot(held.name.c_str()) != nullptr)
-                row.statement.Set("SELECT * FROM pg_replication_slots WHERE slot_name = '%s'",
-                                  NameOfSlot(held.name.c_str()));
+            else
+                row.statement.Set("SELECT * FROM pg_replication_slots WHERE slot_name = '%s'", slot.c_str());
             break;
         case Holder::kArchiver:
             row.finding.Set(
@@ -95,6 +113,14 @@ void SuggestForHolder(const VolumeFacts& volume, Finding& row) noexcept {
             row.statement.Set("SELECT * FROM pg_get_wal_summarizer_state()");
             break;
         case Holder::kKeepSize:
+            if (two) {
+                row.finding.Set(
+                    "wal_keep_size keeps WAL, and another holder does so without bound, until pg_wal's "
+                    "volume "
+                    "is full");
+                row.statement.Set("none: mend the one that is named last in the evidence");
+                break;
+            }
             row.finding.Set(
                 "wal_keep_size takes a large part of pg_wal's volume; a replication slot keeps only what "
                 "a standby lacks");
@@ -116,7 +142,7 @@ bool ExplainedByTimeout(const AdviceFacts& facts) noexcept {
     return lately.wal_bytes <= switches * facts.server.segment_size * 5 / 4;
 }
 
-// Without statistics: nearly all of each window's WAL is whole segments.
+// Nearly all of each window's WAL is whole segments.
 bool NearWholeSegments(const AdviceFacts& facts) noexcept {
     if (facts.journal == nullptr) return false;
     const auto& windows = facts.journal->windows;
@@ -160,8 +186,8 @@ void AdviseHeldWal(const AdviceFacts& facts, Findings& findings) noexcept {
     if (!volume.known) return;
     if (held.bytes < std::max(kManySegments * facts.server.segment_size, facts.server.max_wal_size)) return;
     const double share = Ratio(held.bytes, volume.size);
-    if (held.holder == Holder::kKeepSize && share < kMuchOfVolume) return;
-    // As much again, and the volume is full.
+    if (held.holder == Holder::kKeepSize && held.bounded && share < kMuchOfVolume) return;
+    // Twice as much again, and the volume is full.
     const bool dangerous = !held.bounded && held.bytes * 2 > volume.free;
     Finding& row = findings.Add(dangerous      ? Severity::kWarning
                                 : held.bounded ? Severity::kInfo
@@ -169,7 +195,7 @@ void AdviseHeldWal(const AdviceFacts& facts, Findings& findings) noexcept {
                                 "wal_held");
     row.evidence.Set("%s of WAL held%s%s; pg_wal's volume has %s free", SizeText(held.bytes).c_str(),
                      held.name.empty() ? "" : " by ", held.name.c_str(), SizeText(volume.free).c_str());
-    SuggestForHolder(volume, row);
+    SuggestForHolder(volume, facts.server, row);
 }
 
 void AdviseFullPageImages(const AdviceFacts& facts, Findings& findings) noexcept {
@@ -196,8 +222,7 @@ void AdvisePhantomWal(const AdviceFacts& facts, Findings& findings) noexcept {
     const Bytes phantom = known ? lately.wal_bytes - lately.stat_bytes : lately.wal_bytes;
     if (Ratio(phantom, lately.wal_bytes) < kPhantomShare) return;
     // A statement that has been running all that time would look the same, but for its amount.
-    if (!timeout && facts.lately.windows < kRecentWindows) return;
-    if (!known && !NearWholeSegments(facts)) return;
+    if (!(known && timeout) && !NearWholeSegments(facts)) return;
     const double a_day =
         static_cast<double>(phantom) * static_cast<double>(kDay) / static_cast<double>(lately.length);
     if (a_day < static_cast<double>(kPhantomADay) || phantom < 4 * facts.server.segment_size) return;

@@ -35,6 +35,12 @@ void FillBuffers(const BufferCounters& now, const BufferCounters& from, WindowRe
     window.backend_fsync = Step(from.backend_fsync, now.backend_fsync);
 }
 
+// A checkpoint's times appear when it ends. Several between two looks count as one; none of them was long.
+bool Completed(const CheckpointCounters& before, const CheckpointCounters& now) noexcept {
+    if (!before.known || !now.known || before.reset_at != now.reset_at) return false;
+    return now.write_time > before.write_time || now.sync_time > before.sync_time;
+}
+
 }  // namespace
 
 FpiOfCycle Tracker::OpenCycleFpi() const noexcept {
@@ -72,7 +78,9 @@ TrackerEvents Tracker::Look(const Observation& seen, Journal& journal) noexcept 
     }
     latest_ = seen;
     RememberStatistics(seen);
+    const CheckpointCounters before = cycles_.memory().counters;
     events.cycle = cycles_.Look(seen, journal.checkpoints);
+    const bool completed = Completed(before, cycles_.memory().counters);
     pace_.Look(seen);
     demand_.Look(seen.now, seen.position, seen.server.checkpoint_timeout);
     const CheckpointCounts& settled = events.cycle.settled;
@@ -82,6 +90,7 @@ TrackerEvents Tracker::Look(const Observation& seen, Journal& journal) noexcept 
         started_ = true;
     }
     window_.checkpoints.Add(events.cycle.settled);
+    window_.completed += completed;
     journal.totals.checkpoints.Add(events.cycle.settled);
 
     const Stretch stretch = demand_.Latest(seen.server.checkpoint_timeout);
@@ -124,6 +133,8 @@ WindowRecord Tracker::Fill(Micros end) const noexcept {
         window.sync_time = std::max(now.sync_time - from.counters.sync_time, 0.0);
         window.buffers_written =
             std::max<std::int64_t>(now.buffers_written - from.counters.buffers_written, 0);
+    } else {
+        window.completed = -1;
     }
     return window;
 }
@@ -132,6 +143,7 @@ void Tracker::OpenWindow(Micros start) noexcept {
     window_ = WindowRecord();
     window_.start = latest_.wall - (latest_.now - start);
     window_.in_recovery = latest_.in_recovery;
+    window_.completed = 0;
     window_.max_wal_size = latest_.server.max_wal_size;
     window_from_ = start;
     window_.timeout = window_length_ = latest_.server.checkpoint_timeout;

@@ -27,6 +27,31 @@ static void walsizer_setting_switch(const char* name, std::optional<bool>* fact)
     if (text != NULL) *fact = strcmp(text, "off") != 0;
 }
 
+// A container's limit, in either version of control groups; "max" or a number beyond any machine: none.
+static walsizer::Bytes walsizer_memory_limit(const char* name) {
+    char text[32] = "";
+    FILE* file = AllocateFile(name, "r");
+    if (file == NULL) return 0;
+    const size_t length = fread(text, 1, sizeof(text) - 1, file);
+    FreeFile(file);
+    text[length] = '\0';
+    return strtoll(text, NULL, 10);
+}
+
+// Of the machine, or of the container.
+static std::optional<walsizer::Bytes> walsizer_memory() {
+    std::optional<walsizer::Bytes> memory;
+    const long pages = sysconf(_SC_PHYS_PAGES);
+    if (pages > 0) memory = (walsizer::Bytes)pages * sysconf(_SC_PAGESIZE);
+    static const char* const limits[] = {"/sys/fs/cgroup/memory.max",
+                                         "/sys/fs/cgroup/memory/memory.limit_in_bytes"};
+    for (const char* name : limits) {
+        const walsizer::Bytes limit = walsizer_memory_limit(name);
+        if (limit > 0 && (!memory || limit < *memory)) memory = limit;
+    }
+    return memory;
+}
+
 static void walsizer_gather_settings(walsizer::AdviceFacts* facts) {
     int64 value;
     walsizer_setting_switch("log_checkpoints", &facts->log_checkpoints);
@@ -37,8 +62,7 @@ static void walsizer_gather_settings(walsizer::AdviceFacts* facts) {
     walsizer_setting_time("bgwriter_delay", walsizer::kMillisecond, &facts->bgwriter_delay);
     walsizer_setting_time("archive_timeout", walsizer::kSecond, &facts->archive_timeout);
     if (walsizer_setting_number("bgwriter_lru_maxpages", &value)) facts->bgwriter_lru_maxpages = (int)value;
-    const long pages = sysconf(_SC_PHYS_PAGES);
-    if (pages > 0) facts->memory = (walsizer::Bytes)pages * sysconf(_SC_PAGESIZE);
+    facts->memory = walsizer_memory();
 }
 
 // The text that a query of one row and one column answers; NULL for none. In the caller's memory context.
@@ -49,12 +73,13 @@ static char* walsizer_ask(const char* query, MemoryContext context) {
 }
 
 // Statements that ask for checkpoints, as far as pg_stat_statements saw them. It can be installed in a server
-// that does not preload it, where it raises an ERROR when asked.
+// that does not preload it, where it raises an ERROR when asked. Its settings may still stand in the files
+// there; pg_settings shows them only when the library has defined them.
 static char* walsizer_counted_statements(MemoryContext context) {
-    if (GetConfigOption("pg_stat_statements.max", true, false) == NULL) return NULL;
     const char* schema = walsizer_ask(
         "SELECT quote_ident(nspname) FROM pg_namespace n JOIN pg_extension e ON e.extnamespace = n.oid "
-        "WHERE extname = 'pg_stat_statements'",
+        "WHERE extname = 'pg_stat_statements' "
+        "AND EXISTS (SELECT FROM pg_settings WHERE name = 'pg_stat_statements.max')",
         context);
     if (schema == NULL) return NULL;
     return walsizer_ask(
@@ -101,6 +126,14 @@ static walsizer::ShortText walsizer_time_text(walsizer::Timestamp at) noexcept {
     return text;
 }
 
+// Whether walsizer.shrink() would be refused: it takes back what walsizer raised, while it may change
+// anything.
+static bool walsizer_can_shrink(const walsizer::Tuner& tuner) {
+    const walsizer::State state = tuner.state();
+    return tuner.memory().original.known &&
+           (state == walsizer::State::kTuning || state == walsizer::State::kAtCeiling);
+}
+
 void walsizer_gather_facts(const WalsizerJournalCopy& copy, const walsizer::Journal& journal,
                            walsizer::AdviceFacts* facts) {
     facts->server.max_wal_size = max_wal_size_mb * walsizer::kMiB;
@@ -111,7 +144,6 @@ void walsizer_gather_facts(const WalsizerJournalCopy& copy, const walsizer::Jour
     facts->backend_writes_exact = walsizer_backend_writes_are_exact;
     facts->backend_fsyncs_exact = walsizer_backend_fsyncs_are_exact;
     facts->fpi_bytes_exact = walsizer_fpi_bytes_are_exact;
-    facts->can_shrink = true;
     facts->now = GetCurrentTimestamp();
     facts->time_text = walsizer_time_text;
     walsizer_gather_settings(facts);
@@ -121,5 +153,8 @@ void walsizer_gather_facts(const WalsizerJournalCopy& copy, const walsizer::Jour
     facts->need = copy.tuner.need(journal).size;
     facts->ceiling = copy.tuner.ceiling().size;
     facts->volume = copy.tuner.volume();
+    facts->can_shrink = walsizer_can_shrink(copy.tuner);
     walsizer::FillActivity(journal, &copy.open_window, *facts);
+    // There pg_stat_io also counts the fsync of what a transaction created, in place of its WAL.
+    if (!walsizer_backend_fsyncs_are_exact && !XLogIsNeeded()) facts->lately.backend_fsync = -1;
 }

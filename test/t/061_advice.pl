@@ -86,7 +86,12 @@ subtest 'storage that applies WAL by itself' => sub {
 };
 
 subtest 'backends that write, a background writer that stops' => sub {
-	my $small = start_node(new_node('small', { shared_buffers => '1MB', bgwriter_lru_maxpages => 1, max_wal_size => '1GB' }));
+	# Settings of a library that is installed and not preloaded: to ask it would be an error.
+	my $small = start_node(
+		new_node(
+			'small',
+			{ shared_buffers => '1MB', bgwriter_lru_maxpages => 1, max_wal_size => '1GB', 'pg_stat_statements.max' => 1000 }));
+	value($small, 'CREATE EXTENSION pg_stat_statements') if $counts_statements;
 	value($small, q{CREATE TABLE filler AS SELECT i, repeat('x', 1000) AS t FROM generate_series(1, 10) AS i});
 	my $insert = q{INSERT INTO filler SELECT i, repeat('x', 1000) FROM generate_series(1, 20000) AS i};
 	my $load = start_load($small, "$insert;\n", -T => 60);

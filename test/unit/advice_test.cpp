@@ -56,6 +56,7 @@ class Advice : public testing::Test {
         window.write_time = 269'000;
         window.sync_time = 100;
         window.buffers_written = 20000;
+        window.completed = 1;
         window.clean = 500;
         window.maxwritten = 0;
         window.backend = 100;
@@ -162,6 +163,28 @@ TEST_F(Advice, AShortTimeoutWhereEveryCycleIsHeavy) {
     EXPECT_EQ(Topics(), "");
 }
 
+// One COPY that runs for an hour: images are not known, and there are none.
+TEST_F(Advice, AHugeCopyWantsNoLongerTimeout) {
+    WindowRecord copy = Usual();
+    copy.wal_bytes = 2 * kGiB + 7 * kMiB;
+    copy.stat_bytes = kMiB;
+    copy.fpi_bytes = 0;
+    Windows(13, copy);
+    EXPECT_EQ(Topics(), "");
+    copy.stat_bytes = copy.fpi_bytes = -1;
+    Windows(13, copy);
+    EXPECT_EQ(Topics(), "");
+}
+
+TEST_F(Advice, AStandbyIsNotToldAboutThePrimarysImages) {
+    WindowRecord heavy = Usual();
+    heavy.wal_bytes = heavy.stat_bytes = kGiB;
+    heavy.fpi_bytes = 400 * kMiB;
+    heavy.in_recovery = facts.in_recovery = true;
+    Windows(12, heavy);
+    EXPECT_EQ(Topics(), "");
+}
+
 // What has just begun is light in any case.
 TEST_F(Advice, AnOpenWindowCountsInTheSumsOnly) {
     WindowRecord heavy = Usual();
@@ -234,6 +257,23 @@ TEST_F(Advice, MinTooSmallForBurstsThatComeAgain) {
     EXPECT_EQ(Topics(), "");
 }
 
+// An idle server does not checkpoint, and what was recycled stays.
+TEST_F(Advice, BurstsWithNothingInBetweenFindTheirSegmentsAgain) {
+    WindowRecord burst = Usual();
+    burst.wal_bytes = burst.stat_bytes = 2 * kGiB;
+    WindowRecord idle = Usual();
+    idle.wal_bytes = idle.stat_bytes = idle.fpi_bytes = 0;
+    idle.checkpoints = {};
+    idle.completed = 0;
+    facts.server.max_wal_size = 6 * kGiB;
+    rig.journal.windows.Clear();
+    for (int i = 0; i < 3; ++i) {
+        Windows(100, idle);
+        Windows(1, burst);
+    }
+    EXPECT_EQ(Topics(), "");
+}
+
 TEST_F(Advice, ALoadThatNeverPausesNeedsNoMinimum) {
     WindowRecord heavy = Usual();
     heavy.wal_bytes = heavy.stat_bytes = 2 * kGiB;
@@ -282,6 +322,34 @@ TEST_F(Advice, ACheckpointLongerThanTheTimeout) {
               "6:20 on average (write 379 s, sync 1.0 s) in 12 checkpoints in the last 1:00:00; "
               "checkpoint_timeout is 5:00");
     EXPECT_EQ(Statement(), "ALTER SYSTEM SET checkpoint_timeout = '10min'");
+}
+
+// What has started and not ended has not taken any time yet; what had started before the span has.
+TEST_F(Advice, TheTimeOfCheckpointsIsThatOfThoseThatEnded) {
+    rig.journal.windows.Clear();
+    WindowRecord slow = Usual();
+    slow.write_time = 310'000;
+    Windows(1, slow);
+    slow.completed = 2;
+    slow.write_time = 620'000;
+    slow.checkpoints = {3, 0, 0, 0};
+    Windows(1, slow);
+    EXPECT_EQ(Topics(), "warning checkpoint_timeout");
+    EXPECT_NE(Evidence().find("5:10 on average (write 310 s, sync 0.1 s) in 3 checkpoints"),
+              std::string::npos)
+        << Evidence();
+
+    rig.journal.windows.Clear();
+    WindowRecord paced = Usual();  // nine tenths of the timeout each, one of them begun before
+    paced.completed = 3;
+    paced.checkpoints = {2, 0, 0, 0};
+    paced.write_time = 3 * 270'000;
+    Windows(1, paced);
+    EXPECT_EQ(Topics(), "");
+    paced.completed = -1;  // a history that does not tell
+    paced.write_time = 3e9;
+    Windows(1, paced);
+    EXPECT_EQ(Topics(), "");
 }
 
 TEST_F(Advice, BackendsThatWriteTheirOwnBuffers) {
@@ -369,6 +437,13 @@ TEST_F(Advice, ABackgroundWriterThatStopsAtItsLimit) {
     EXPECT_EQ(Topics(), "notice shared_buffers, notice bgwriter_lru_maxpages");
     facts.bgwriter_lru_maxpages = 1000;
     EXPECT_STREQ(Advised().rows[1].statement.c_str(), "ALTER SYSTEM SET bgwriter_delay = '100ms'");
+    window.maxwritten = 3000;
+    Windows(12, window);
+    facts.bgwriter_lru_maxpages = 1'073'741'823;
+    facts.bgwriter_delay = 15 * kMillisecond;
+    EXPECT_STREQ(Advised().rows[1].statement.c_str(), "ALTER SYSTEM SET bgwriter_delay = '10ms'");
+    facts.bgwriter_delay = 10 * kMillisecond;
+    EXPECT_EQ(std::string(Advised().rows[1].statement.c_str()).substr(0, 5), "none:");
 }
 
 TEST_F(Advice, FullPageImagesAboveHalfUncompressed) {
@@ -486,6 +561,36 @@ TEST_F(Advice, ASlotThatKeepsWal) {
     EXPECT_EQ(Statement(), "SELECT * FROM pg_replication_slots WHERE slot_name = 'standby1'");
 }
 
+// A bound below what the slot keeps now would take its WAL away at once.
+TEST_F(Advice, ABoundNeverTakesAwayWhatASlotKeepsNow) {
+    HeldWal& held = facts.volume.held;
+    held = {3 * kGiB + 700 * kMiB, Holder::kSlot, false, {}};
+    held.name.Set("replication slot standby1");
+    facts.volume.wal_dir_size = 4 * kGiB + 200 * kMiB;
+    facts.volume.free = 400 * kMiB;
+    EXPECT_EQ(Statement(), "ALTER SYSTEM SET max_slot_wal_keep_size = '4496MB'");
+    facts.volume.free = 20 * kMiB;  // no room for any bound
+    EXPECT_EQ(Statement(), "SELECT * FROM pg_replication_slots WHERE slot_name = 'standby1'");
+    EXPECT_EQ(Advised().rows[0].finding.c_str(),
+              std::string("a replication slot keeps WAL that its consumer has not fetched, until pg_wal's "
+                          "volume is full: drop it if the consumer is gone for good"));
+}
+
+// The oldest WAL is kept within a bound, more of it without one.
+TEST_F(Advice, AnUnboundedHolderBesideABoundedOne) {
+    HeldWal& held = facts.volume.held;
+    held = {2 * kGiB, Holder::kSlot, false, {}};
+    held.name.Set("replication slot standby1 and archiver (130 segments not archived, oldest 1)");
+    EXPECT_EQ(Topics(), "notice wal_held");
+    EXPECT_EQ(Statement(), "SELECT * FROM pg_replication_slots WHERE slot_name = 'standby1'");
+    EXPECT_NE(std::string(Advised().rows[0].finding.c_str()).find("another holder does so without bound"),
+              std::string::npos);
+    held.holder = Holder::kKeepSize;
+    held.name.Set("wal_keep_size and replication slot standby1");
+    EXPECT_EQ(Topics(), "notice wal_held");
+    EXPECT_EQ(Statement(), "none: mend the one that is named last in the evidence");
+}
+
 TEST_F(Advice, EightSegmentsAreNeverMuch) {
     facts.server.max_wal_size = 64 * kMiB;
     facts.min_wal_size = 32 * kMiB;
@@ -549,6 +654,10 @@ TEST_F(Advice, ALongStatementIsNoPhantom) {
     facts.archive_timeout = kMinute;
     rig.journal.windows.Clear();
     Windows(3, window);
+    EXPECT_EQ(Topics(), "");
+    facts.archive_timeout = 0;
+    window.wal_bytes = kGiB + 7 * kMiB;
+    Windows(30, window);
     EXPECT_EQ(Topics(), "");
 }
 

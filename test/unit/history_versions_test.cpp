@@ -75,6 +75,7 @@ TEST_F(HistoryOfTheFirstVersion, HasNothingOfWhatCameLater) {
         EXPECT_EQ(window.stat_bytes, initial.stat_bytes);
         EXPECT_EQ(window.xids, initial.xids);
         EXPECT_EQ(window.backend_fsync, initial.backend_fsync);
+        EXPECT_EQ(window.completed, initial.completed);
     }
     for (std::uint32_t age = 0; age < rig.journal.decisions.size(); ++age)
         EXPECT_EQ(rig.journal.decisions.Newest(age).window.length, WindowPart().length);

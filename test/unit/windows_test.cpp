@@ -72,12 +72,14 @@ TEST_F(Windows, AccountForAllWalImagesCheckpointsAndWriteTimes) {
     Bytes images = 0;
     CheckpointCounts counts;
     double write_time = 0;
+    std::int64_t completed = 0;
     for (std::uint32_t age = 0; age < rig.journal.windows.size(); ++age) {
         const WindowRecord& window = rig.journal.windows.Newest(age);
         wal += window.wal_bytes;
         images += window.fpi_bytes;
         counts.Add(window.checkpoints);
         write_time += window.write_time;
+        completed += window.completed;
         EXPECT_GT(window.fpi_bytes, 0);
         EXPECT_EQ(window.max_wal_size, 2 * kGiB);
     }
@@ -86,6 +88,7 @@ TEST_F(Windows, AccountForAllWalImagesCheckpointsAndWriteTimes) {
     EXPECT_NEAR(static_cast<double>(images), MB(50) * 10, MB(50));
     EXPECT_EQ(counts.timed, rig.server.Count(Why::kTime));
     EXPECT_NEAR(write_time, 100.0 * rig.server.Count(Why::kTime), 100.0);
+    EXPECT_EQ(static_cast<double>(completed), write_time / 100);
 }
 
 TEST_F(Windows, CountTransactionIdsAndWalInTheStatistics) {

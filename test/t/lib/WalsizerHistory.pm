@@ -47,7 +47,7 @@ use constant {
 	SECTION       => 16,
 	EPOCH         => 946_684_800,    # 2000-01-01, where PostgreSQL's time begins
 	SECOND        => 1_000_000,
-	WINDOW_LAYOUT => 'q3 q4 q3 d2 q3 C x7 q7',
+	WINDOW_LAYOUT => 'q3 q4 q3 d2 q3 C x7 q8',
 };
 
 # The layout is that of a 64-bit machine.
@@ -113,7 +113,7 @@ sub _window
 	  1000, 10,                                # ms written and synced
 	  1000, $wal, $wal,                        # buffers; the peaks
 	  0,
-	  $length, $wal, 1000, 10, 0, 10, 0;       # timeout, statistics, xids, bgwriter, backends
+	  $length, $wal, 1000, 10, 0, 10, 0, 1;    # timeout, statistics, xids, bgwriter, backends, completed
 }
 
 sub give_past

@@ -39,8 +39,9 @@ SQL
 subtest 'checkpoints longer than the timeout' => sub {
 	my $library = slow_storage_library() or plan skip_all => 'no C compiler here, which makes the slow storage';
 	my $node = start_on_slow_storage(new_node('slow', \%settings, fsync => 1), $library);
-	value($node, 'CREATE TABLE slow (i int, pad text)');
-	value($node, q{INSERT INTO slow SELECT i, repeat('x', 7000) FROM generate_series(1, 300) AS i});
+	# One row on each page, so that pacing has something to spread.
+	value($node, 'CREATE TABLE slow (i int, pad text) WITH (fillfactor = 10)');
+	value($node, q{INSERT INTO slow SELECT i, repeat('x', 600) FROM generate_series(1, 400) AS i});
 	slow_down($node, 'slow', 6000);
 	my $updates = start_load($node, "UPDATE slow SET i = i + 1;\n", -R => 2, -T => 3600);
 	my $found = eventually('two such checkpoints', sub { my $all = advice($node); $all->{checkpoint_timeout} && $all }, 8 * TIMEOUT);
