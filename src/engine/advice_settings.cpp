@@ -74,6 +74,9 @@ void AdviseCheckpointTimeout(const AdviceFacts& facts, Findings& findings) noexc
     if (facts.in_recovery) return;
     const Activity& lately = facts.lately;
     if (facts.server.checkpoint_timeout > kShortTimeout || lately.windows < kRecentWindows) return;
+    // Just changed: those windows had another length.
+    const Micros all = lately.windows * facts.server.checkpoint_timeout;
+    if (lately.measures.length < all / 10 * 9 || lately.measures.length > all / 10 * 12) return;
     // Where WAL forces checkpoints, or would soon, the timer is not what makes them frequent.
     if (lately.least_wal < kHeavyWindow || lately.measures.checkpoints.wal_forced > 0) return;
     if (facts.need && facts.ceiling && *facts.need * 3 / 2 > *facts.ceiling) return;

@@ -143,8 +143,10 @@ void Measures::Add(const WindowRecord& window) noexcept {
     stat_bytes = AddKnown(first, stat_bytes, window.stat_bytes);
     fpi_bytes = AddKnown(first, fpi_bytes, window.fpi_bytes);
     xids = AddKnown(first, xids, window.xids);
-    write_time = (first ? 0 : write_time) + window.write_time;
-    sync_time = (first ? 0 : sync_time) + window.sync_time;
+    // A standby's counters are not believed, and nothing is known of the times of its restartpoints.
+    const bool known = !window.in_recovery && (first || write_time >= 0);
+    write_time = known ? (first ? 0 : write_time) + window.write_time : -1;
+    sync_time = known ? (first ? 0 : sync_time) + window.sync_time : -1;
 }
 
 double Measures::WalRate() const noexcept {

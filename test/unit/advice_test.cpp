@@ -163,6 +163,19 @@ TEST_F(Advice, AShortTimeoutWhereEveryCycleIsHeavy) {
     EXPECT_EQ(Topics(), "");
 }
 
+// Half-hour windows with as much WAL say nothing about the five minutes that were set just now.
+TEST_F(Advice, WindowsOfAnotherTimeoutAreNoSignOfThisOne) {
+    WindowRecord heavy = Usual();
+    heavy.length = heavy.timeout = 30 * kMinute;
+    heavy.wal_bytes = heavy.stat_bytes = kGiB;
+    heavy.fpi_bytes = 400 * kMiB;
+    Windows(12, heavy);
+    EXPECT_EQ(Topics(), "");
+    heavy.length = heavy.timeout = kTimeout;
+    Windows(12, heavy);
+    EXPECT_EQ(Topics(), "notice checkpoint_timeout");
+}
+
 // One COPY that runs for an hour: images are not known, and there are none.
 TEST_F(Advice, AHugeCopyWantsNoLongerTimeout) {
     WindowRecord copy = Usual();

@@ -202,6 +202,18 @@ TEST_F(EffectOfChange, WithoutAWindowBeforeItTellsWhatHoldsSince) {
               "recorded before the raise to compare with");
 }
 
+// Its counters are noise: a time of 0 ms would be a figure that nobody measured.
+TEST_F(EffectOfChange, AStandbyHasNoWriteTimes) {
+    Window(0, 0, 0, 8).in_recovery = true;
+    Change(5, kGiB, 4 * kGiB);
+    Window(5, 1, 0, 8);
+    const Effect effect = Judge(12);
+    EXPECT_EQ(effect.before.write_time, -1);
+    EXPECT_EQ(effect.before.sync_time, -1);
+    EXPECT_EQ(effect.after.write_time, 1000);
+    EXPECT_EQ(effect.after.sync_time, 20);
+}
+
 TEST_F(EffectOfChange, AnIdleServerProvesNothing) {
     Window(0, 1, 0, 0);
     Change(5, kGiB, 4 * kGiB);
