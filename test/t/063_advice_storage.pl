@@ -15,12 +15,12 @@ use WalsizerTest;
 
 my $library = slow_storage_library() or plan skip_all => 'no C compiler here, which makes the slow storage';
 
-# The checkpointer's queue of fsync requests is as long as shared_buffers has pages: 16.
+# The checkpointer's queue of fsync requests is as long as shared_buffers has pages: 128.
 my $node = new_node(
 	'main',
 	{
 		max_wal_size           => '1GB',
-		shared_buffers         => '128kB',
+		shared_buffers         => '1MB',
 		checkpoint_timeout     => '5min',
 		checkpoint_flush_after => 0,
 		'walsizer.enable'      => 'off'
@@ -28,12 +28,14 @@ my $node = new_node(
 	fsync => 1);
 start_on_slow_storage($node, $library);
 
-# From 17 on the count of fsyncs contains those of bulk writes, and few are not worth a word.
-my $tables = $node->pg_version < 17 ? 60 : 1300;
+# From 17 on the count of fsyncs contains those of bulk writes, and few are not worth a word. 13 and 14 tell their figures
+# after the next checkpoint began, whose own quick sync phase may count, too.
+my $tables = $node->pg_version < 17 ? 250 : 1300;
+my $late   = $node->pg_version < 15;
 value($node, 'CREATE TABLE slow AS SELECT 1 AS i');
 value($node, "DO \$\$ BEGIN FOR i IN 1 .. $tables LOOP EXECUTE format('CREATE TABLE t%s (i int)', i); END LOOP; END \$\$");
 
-slow_down($node, 'slow', 5500);
+slow_down($node, 'slow', $late ? 8500 : 5500);
 my $load = start_load($node, "UPDATE slow SET i = i + 1;\nCHECKPOINT;\n", -t => 2);
 
 # While the checkpointer waits for storage, nobody takes requests from its queue.
@@ -41,11 +43,12 @@ eventually('the sync phase', sub { value($node, q{SELECT count(*) FROM pg_stat_a
 value($node, "DO \$\$ BEGIN FOR i IN 1 .. $tables LOOP EXECUTE format('INSERT INTO t%s VALUES (1)', i); END LOOP; END \$\$");
 finish_load($load);
 slow_down($node);
+value($node, 'CHECKPOINT') if $late;
 
 subtest 'a long sync phase' => sub {
 	my $sync = finding($node, 'checkpoint_sync_time');
 	is($sync->{severity}, 'notice', 'severity');
-	like($sync->{evidence}, qr/^the sync phase took [56]\.\d s on average in 2 checkpoints in the last 0:\d\d \(write phase [\d.]+ s\)$/, 'evidence');
+	like($sync->{evidence}, qr/^the sync phase took [5-8]\.\d s on average in [23] checkpoints in the last 0:\d\d \(write phase [\d.]+ s\)$/, 'evidence');
 	is($sync->{statement}, q{ALTER SYSTEM SET checkpoint_flush_after = '256kB'}, 'statement');
 	value($node, $sync->{statement});
 	$node->reload;
@@ -57,7 +60,7 @@ subtest 'backends that fsync' => sub {
 	my $fsyncs = finding($node, 'backend_fsync');
 	is($fsyncs->{severity}, 'warning', 'severity');
 	like($fsyncs->{evidence}, qr/^\d+ fsyncs by backends in the last 0:\d\d/, 'evidence');
-	is($fsyncs->{statement}, q{ALTER SYSTEM SET shared_buffers = '1MB' -- needs a restart}, 'statement');
+	is($fsyncs->{statement}, q{ALTER SYSTEM SET shared_buffers = '2MB' -- needs a restart}, 'statement');
 	value($node, $fsyncs->{statement});
 };
 

@@ -61,6 +61,7 @@ subtest 'checkpoints longer than the timeout' => sub {
 };
 
 subtest 'every cycle heavy' => sub {
+	plan skip_all => 'PostgreSQL 13 has no WAL statistics, which tell full-page images' if $heavy->pg_version < 14;
 	is(topics($heavy), '', 'a few heavy windows are too few');
 	my $found = eventually('twelve windows', sub { advice($heavy)->{checkpoint_timeout} }, 16 * TIMEOUT);
 	is($found->{severity}, 'notice', 'severity');
