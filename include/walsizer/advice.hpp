@@ -68,7 +68,8 @@ struct AdviceFacts {
     bool backend_writes_exact =
         false;  // as from pg_stat_io; else relation extension and bulk loads count, too
     bool backend_fsyncs_exact = false;  // false: those of CREATE INDEX and the like count, too
-    bool fpi_bytes_exact = false;       // false: whole pages are counted, an upper bound
+    bool wal_minimal = false;  // wal_level = minimal: what a transaction created is fsynced instead of logged
+    bool fpi_bytes_exact = false;  // false: whole pages are counted, an upper bound
 
     VolumeFacts volume;
     Text<64> storage;      // "Amazon Aurora": storage that replays WAL by itself; empty: PostgreSQL's own

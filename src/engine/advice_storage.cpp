@@ -165,6 +165,7 @@ void AdviseBackendWrites(const AdviceFacts& facts, Findings& findings) noexcept 
 void AdviseBackendFsyncs(const AdviceFacts& facts, Findings& findings) noexcept {
     const std::int64_t few = facts.backend_fsyncs_exact ? kFewFsyncs : kFewInexactFsyncs;
     if (facts.lately.backend_fsync < few) return;
+    if (facts.wal_minimal && !facts.backend_fsyncs_exact) return;
     Finding& row = findings.Add(Severity::kWarning, "backend_fsync");
     row.finding.Set(
         "backends had to fsync files themselves, in the middle of a statement: the checkpointer's queue of "

@@ -144,6 +144,7 @@ void walsizer_gather_facts(const WalsizerJournalCopy& copy, const walsizer::Jour
     facts->backend_writes_exact = walsizer_backend_writes_are_exact;
     facts->backend_fsyncs_exact = walsizer_backend_fsyncs_are_exact;
     facts->fpi_bytes_exact = walsizer_fpi_bytes_are_exact;
+    facts->wal_minimal = !XLogIsNeeded();
     facts->now = GetCurrentTimestamp();
     facts->time_text = walsizer_time_text;
     walsizer_gather_settings(facts);
@@ -155,6 +156,4 @@ void walsizer_gather_facts(const WalsizerJournalCopy& copy, const walsizer::Jour
     facts->volume = copy.tuner.volume();
     facts->can_shrink = walsizer_can_shrink(copy.tuner);
     walsizer::FillActivity(journal, &copy.open_window, *facts);
-    // There pg_stat_io also counts the fsync of what a transaction created, in place of its WAL.
-    if (!walsizer_backend_fsyncs_are_exact && !XLogIsNeeded()) facts->lately.backend_fsync = -1;
 }

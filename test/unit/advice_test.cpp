@@ -431,6 +431,10 @@ TEST_F(Advice, BackendsThatFsync) {
     window.backend_fsync = 1000;
     Windows(1, window);
     EXPECT_EQ(Topics(), "warning backend_fsync");
+    facts.wal_minimal = true;  // each table that is created and filled in one transaction
+    EXPECT_EQ(Topics(), "");
+    facts.backend_fsyncs_exact = true;
+    EXPECT_EQ(Topics(), "warning backend_fsync");
 }
 
 TEST_F(Advice, ABackgroundWriterThatStopsAtItsLimit) {

@@ -16,8 +16,9 @@ constexpr int kHasImageBytes = 190000;
 
 std::string Statement() {
     static constexpr const char* kSettings[] = {
-        "log_checkpoints", "wal_compression", "min_wal_size",          "shared_buffers",
-        "bgwriter_delay",  "archive_timeout", "bgwriter_lru_maxpages", "checkpoint_flush_after"};
+        "log_checkpoints",       "wal_compression",        "min_wal_size",
+        "shared_buffers",        "bgwriter_delay",         "archive_timeout",
+        "bgwriter_lru_maxpages", "checkpoint_flush_after", "wal_level"};
     std::string statement =
         "SELECT EXISTS (SELECT FROM pg_catalog.pg_settings WHERE name = 'wal_compression' AND 'lz4' = ANY "
         "(enumvals)) AS has_lz4, (SELECT pg_catalog.count(*) FROM pg_catalog.pg_stat_progress_basebackup) AS "
@@ -83,6 +84,7 @@ void GatherSettings(Connection& connection, AdviceFacts& facts) {
     if (rows.Get("bgwriter_lru_maxpages"))
         facts.bgwriter_lru_maxpages = static_cast<int>(rows.Integer("bgwriter_lru_maxpages"));
     facts.has_lz4 = rows.Flag("has_lz4");
+    facts.wal_minimal = rows.Get("wal_level").value_or("") == "minimal";
     if (rows.Integer("backups") > 0)
         facts.requesters.Set("base backups running now: %lld",
                              static_cast<long long>(rows.Integer("backups")));
