@@ -46,6 +46,7 @@ LogRecord::LogRecord(const std::vector<Checkpoint>& history, const ServerSetting
         window.timeout = server.checkpoint_timeout;
         window.max_wal_size = server.max_wal_size;
         window.in_recovery = standby;
+        window.completed = 0;
     }
     for (const Checkpoint& checkpoint : history) {
         if (!checkpoint.started) continue;
@@ -96,6 +97,7 @@ void LogRecord::AddToWindows(const Checkpoint& checkpoint) {
                                                    static_cast<double>(at - wal_from));
         if (at <= window.start || at > window.end || checkpoint.cause == Cause::kUnknown) continue;
         window.checkpoints.Add(CauseForEngine(checkpoint), 1);
+        window.completed += checkpoint.write_time >= 0;
         window.write_time += Milliseconds(checkpoint.write_time);
         window.sync_time += Milliseconds(checkpoint.sync_time);
         window.buffers_written += std::max<std::int64_t>(checkpoint.buffers, 0);
