@@ -13,9 +13,6 @@ constexpr Bytes kSmallestSample = 32 * kMiB;
 constexpr Micros kShortestSample = 10 * kMillisecond;
 // Two recoveries tell fixed part from rate only when their sizes differ clearly.
 constexpr double kDistinct = 1.25;
-// Recoveries of one server after one load differ by a fifth (bench/recovery.sh), and the worst case is none
-// that an average one exceeds.
-constexpr double kMeasuredMargin = 1.25;
 
 double Median(double* values, std::uint32_t count) noexcept {
     std::sort(values, values + count);

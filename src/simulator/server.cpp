@@ -28,6 +28,9 @@ SimulatedServer::SimulatedServer(const Trace& trace)
     limits_.settings = trace.tuner;
     limits_.server = trace.server;
     limits_.recovery.rate = trace.replay_rate;
+    // Only a crash shows that rate, and what was measured has a margin.
+    const auto crash = [](const TraceStep& step) { return step.kind == TraceStep::Kind::kCrash; };
+    if (std::any_of(trace.steps.begin(), trace.steps.end(), crash)) limits_.recovery.margin = kMeasuredMargin;
     counters_.known = true;
     counters_.reset_at = kWallAtBegin;
     counters_before_ = counters_;

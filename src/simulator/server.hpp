@@ -43,7 +43,7 @@ class SimulatedServer {
     Observation Observe() const;
     Micros now() const { return paper_.now(); }
     Bytes max_wal_size() const { return settings_.max_wal_size; }
-    // The smallest of the trace's ceilings, with replay as fast as it really is.
+    // The smallest of the trace's ceilings, for who knows how fast this server replays.
     Bytes TrueCeiling() const;
     const Figures& figures() const { return figures_; }
     const Trace& trace() const { return trace_; }
