@@ -8,6 +8,7 @@ use warnings;
 
 use IPC::Run ();
 use JSON::PP ();
+use PostgreSQL::Test::Utils;
 use Test::More;
 use WalsizerProgram;
 use WalsizerTest;
@@ -57,13 +58,12 @@ SKIP:
 		my $screen = '';
 		local $ENV{TERM} = 'xterm';
 		my $command = program() . ' watch "' . $node->connstr('postgres') . '"';
-		my $handle = IPC::Run::start([ 'script', '-qfec', "exec $command", '/dev/null' ],
+		my $pid_file = PostgreSQL::Test::Utils::tempdir() . '/watch.pid';
+		my $handle = IPC::Run::start([ 'script', '-qfec', "echo \$\$ >$pid_file; exec $command", '/dev/null' ],
 			'<', \my $in, '>', \$screen, '2>&1', IPC::Run::timeout(120));
 		eventually('a screen', sub { $handle->pump_nb; $screen =~ /q or Ctrl-C ends/ });
 		like($screen, qr/^\e\[\?1049h/, "$signal: the view takes a screen of its own");
-		my $script = $handle->{KIDS}[0]{PID};
-		my ($pid) = split /\n/, `pgrep -P $script`;
-		kill $signal => $pid;
+		kill $signal => int slurp_file($pid_file);
 		eventually('the end', sub { eval { $handle->pump_nb }; !$handle->pumpable });
 		like($screen, qr/\e\[\?25h\e\[\?1049l/, '... and gives it back');
 	}
