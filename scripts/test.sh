@@ -177,6 +177,9 @@ google_test() {
 run_unit() {
   heading "Unit tests: the engine, GoogleTest with address and undefined-behaviour sanitizers"
   google_test unit
+  step "make simulate: what the policy promises"
+  logged_make simulate simulate
+  results $? "$logs/simulate" '^kept ' '^BROKEN ' || grep -A2 '^BROKEN' "$logs/simulate" | show
 }
 
 run_cli() {
