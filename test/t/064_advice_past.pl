@@ -90,6 +90,11 @@ subtest 'min_wal_size too small for bursts that come again' => sub {
 subtest 'every cycle heavy, and a short timeout' => sub {
 	my @heavy = windows(12 * TIMEOUT, wal => 600 * MB, fpi => 200 * MB);
 	live_through(windows => \@heavy);
+	if ($node->pg_version < 14)
+	{
+		is(topics($node), '', 'PostgreSQL 13 cannot tell how much of it is images: silence');
+		return;
+	}
 	my $found = finding($node, 'checkpoint_timeout');
 	is($found->{severity}, 'notice', 'severity');
 	like($found->{evidence}, qr/^each of the last 12 windows of 5:00 saw 600 MB to 600 MB of WAL, up to 33 % of it full-page images$/, 'evidence')
