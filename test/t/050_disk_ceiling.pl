@@ -64,6 +64,7 @@ subtest 'other files fill the volume: back to the need' => sub {
 	ok(soon(sub { status($node)->{ceiling} < $row->{new_size} }), 'which it does');
 	like($row->{reason}, qr/disk ceiling .* free/, "the reason: $row->{reason}");
 	is(scalar(log_lines($node, 0, qr/LOG:.*walsizer lowers max_wal_size from 256 MB to .*disk ceiling/)), 1, 'one line in the log');
+	ok(soon(sub { max_wal_size($node) == $row->{wanted_size} }), 'down to the need, also where the file was seen half grown');
 	my $size = max_wal_size($node);
 	value($node, 'CHECKPOINT') for 1 .. 3;
 	look($node);
