@@ -141,9 +141,11 @@ draw() {
     warn "no chart: gnuplot is missing"
     return
   fi
-  local format
+  # a round in which all of them ran
+  local format round=$2
+  ((${#contenders[@]} == ${#compared[@]} || round <= p[others])) || round=${p[others]}
   for format in svg png; do
-    gnuplot -c "$lib/contest.gnuplot" "$format" "$results" "$1" "$2" "${contenders[*]}" >"$results/chart.$format" ||
+    gnuplot -c "$lib/contest.gnuplot" "$format" "$results" "$1" "$round" "${contenders[*]}" >"$results/chart.$format" ||
       die "gnuplot failed"
   done
 }
