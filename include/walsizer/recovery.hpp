@@ -24,8 +24,8 @@ struct RecoverySamples {
 enum class ReplayRateSource : std::uint8_t { kMeasured, kConfigured, kAssumed };
 const char* Name(ReplayRateSource source) noexcept;
 
-// Recoveries of one server after one load differ by a fifth (bench/recovery.sh), and the worst case is none
-// that an average one exceeds.
+// One recovery is no worst case: cache, foreign load and the part that does not depend on WAL differ
+// (bench/recovery.sh: without it an estimate scaled to less WAL would fall a quarter short).
 constexpr double kMeasuredMargin = 1.25;
 
 struct RecoveryModel {
