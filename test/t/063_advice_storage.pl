@@ -30,7 +30,7 @@ start_on_slow_storage($node, $library);
 
 # From 17 on the count of fsyncs contains those of bulk writes, and few are not worth a word. 13 and 14 tell their figures
 # after the next checkpoint began, whose own quick sync phase may count, too.
-my $tables = $node->pg_version < 17 ? 250 : 1300;
+my $tables = $node->pg_version < 17 ? 250 : 2600;
 my $late   = $node->pg_version < 15;
 value($node, 'CREATE TABLE slow AS SELECT 1 AS i');
 value($node, "DO \$\$ BEGIN FOR i IN 1 .. $tables LOOP EXECUTE format('CREATE TABLE t%s (i int)', i); END LOOP; END \$\$");

@@ -1,7 +1,7 @@
 /*
  * Storage that is slow to sync one relation, for a test: preloaded into a server (LD_PRELOAD), it makes the checkpointer's
  * fsync() of that relation's file take longer. The file slow_storage in the data directory says which and how long:
- * "base/5/16385 5100", a path and milliseconds; without it nothing is slow. With it the fsync() of every other process
+ * "base/5/16385 5100", a path and milliseconds; without it nothing is slow. With it every other fsync()
  * takes no time, so that a test sees as many as it wants before that one is over.
  */
 #define _GNU_SOURCE
@@ -50,7 +50,7 @@ static long delay_of(int descriptor)
 	if (length <= (ssize_t) wanted)
 		return 0;
 	path[length] = '\0';
-	return strcmp(path + length - wanted, slow) == 0 ? milliseconds : 0;
+	return strcmp(path + length - wanted, slow) == 0 ? milliseconds : -1;
 }
 
 int fsync(int descriptor)
