@@ -1,8 +1,8 @@
 /*
  * Storage that is slow to sync one relation, for a test: preloaded into a server (LD_PRELOAD), it makes the checkpointer's
  * fsync() of that relation's file take longer. The file slow_storage in the data directory says which and how long:
- * "base/5/16385 5100", a path and milliseconds; without it nothing is slow. With it every other fsync()
- * takes no time, so that a test sees as many as it wants before that one is over.
+ * "base/5/16385 5100", a path and milliseconds; without it nothing is slow. With it every other fsync() takes no time, so
+ * that a test sees as many as it wants before that one is over.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
