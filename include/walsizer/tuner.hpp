@@ -154,6 +154,8 @@ class Tuner {
     Ceiling ceiling() const noexcept { return PresentCeiling(limit_facts()); }
     Need need(const Journal& journal) const noexcept { return PresentNeed(tracker_, journal); }
     Bytes Recommended(const Journal& journal) const noexcept;
+    // Why shrink() would change nothing now. Empty: it would give growth back.
+    Text<256> ShrinkRefusal(const Journal& journal) const noexcept;
     Bytes working_size() const noexcept;  // max_wal_size; in a dry run the virtual one
     Race race() const noexcept;
     const Original& original() const noexcept { return memory_.original; }

@@ -152,28 +152,37 @@ void Tuner::Lower(DecisionCause cause, Bytes size, const Reason& why, Journal& j
     Begin(size == memory_.original.size ? Change::kRestore : Change::kSet, record.id, size, orders);
 }
 
-CommandResult Tuner::Shrink(const Command& command, Journal& journal, Orders& orders) noexcept {
-    CommandResult result;
+Text<256> Tuner::ShrinkRefusal(const Journal& journal) const noexcept {
+    Text<256> refusal;
     const Need need = PresentNeed(tracker_, journal);
     const Bytes target = LowestSize(need.size);
     if (!memory_.original.known)
-        result.refusal.Set("walsizer has not raised max_wal_size, so there is nothing to give back");
+        refusal.Set("walsizer has not raised max_wal_size, so there is nothing to give back");
+    else if (virtual_.size != 0)
+        refusal.Set("walsizer.dry_run is on, so walsizer changes nothing");
     else if (need.basis == NeedBasis::kProjected)
-        result.refusal.Set("the present need is not known yet: %s", StateReason(journal).c_str());
+        refusal.Set("the present need is not known yet: %s", StateReason(journal).c_str());
     else if (!MayChange())
-        result.refusal.Set("walsizer changes nothing now (state %s)", Name(state_));
+        refusal.Set("walsizer changes nothing now (state %s)", Name(state_));
     else if (target >= working_size())
-        result.refusal.Set("max_wal_size %s is not above the present need of %s",
-                           SizeText(working_size()).c_str(), SizeText(target).c_str());
+        refusal.Set("max_wal_size %s is not above the present need of %s", SizeText(working_size()).c_str(),
+                    SizeText(target).c_str());
+    return refusal;
+}
+
+CommandResult Tuner::Shrink(const Command& command, Journal& journal, Orders& orders) noexcept {
+    CommandResult result;
+    result.refusal = ShrinkRefusal(journal);
     if (!result.refusal.empty()) {
         result.hint.Set("walsizer.status shows need, original_size and the state.");
         return result;
     }
+    const Need need = PresentNeed(tracker_, journal);
     Reason why;
     why.Set("one checkpoint_timeout saw at most %s of WAL lately, which needs %s (asked by %s)",
             SizeText(static_cast<Bytes>(need.bytes)).c_str(), SizeText(need.size).c_str(),
             command.role.c_str());
-    Lower(DecisionCause::kManual, target, why, journal, orders);
+    Lower(DecisionCause::kManual, LowestSize(need.size), why, journal, orders);
     result.decision = orders.decision;
     return result;
 }

@@ -126,14 +126,6 @@ static walsizer::ShortText walsizer_time_text(walsizer::Timestamp at) noexcept {
     return text;
 }
 
-// Whether walsizer.shrink() would be refused: it takes back what walsizer raised, while it may change
-// anything.
-static bool walsizer_can_shrink(const walsizer::Tuner& tuner) {
-    const walsizer::State state = tuner.state();
-    return tuner.memory().original.known &&
-           (state == walsizer::State::kTuning || state == walsizer::State::kAtCeiling);
-}
-
 void walsizer_gather_facts(const WalsizerJournalCopy& copy, const walsizer::Journal& journal,
                            walsizer::AdviceFacts* facts) {
     facts->server.max_wal_size = max_wal_size_mb * walsizer::kMiB;
@@ -154,6 +146,6 @@ void walsizer_gather_facts(const WalsizerJournalCopy& copy, const walsizer::Jour
     facts->need = copy.tuner.need(journal).size;
     facts->ceiling = copy.tuner.ceiling().size;
     facts->volume = copy.tuner.volume();
-    facts->can_shrink = walsizer_can_shrink(copy.tuner);
+    facts->can_shrink = copy.tuner.ShrinkRefusal(journal).empty();
     walsizer::FillActivity(journal, &copy.open_window, *facts);
 }

@@ -67,5 +67,17 @@ TEST_F(ShrinkAfter, OfZeroNeverShrinks) {
     EXPECT_EQ(rig.size(), grown);
 }
 
+// While it decides for a virtual size, the real one is nobody's to lower.
+TEST_F(ShrinkAfter, ADryRunRefusesToShrink) {
+    Steady(4);
+    rig.Run(10 * kMinute);
+    EXPECT_STREQ(rig.tuner.ShrinkRefusal(rig.journal).c_str(), "");
+    rig.settings.dry_run = true;
+    rig.Run(kMinute);
+    EXPECT_STREQ(rig.Ask(CommandKind::kShrink).refusal.c_str(),
+                 "walsizer.dry_run is on, so walsizer changes nothing");
+    EXPECT_EQ(rig.size(), grown);
+}
+
 }  // namespace
 }  // namespace walsizer::test
