@@ -53,6 +53,7 @@ struct Activity {
 struct AdviceFacts {
     ServerSettings server;
     bool in_recovery = false;
+    bool from_log = false;  // the past until the log's end, whenever that was
 
     std::optional<bool> log_checkpoints;
     std::optional<Bytes> min_wal_size;

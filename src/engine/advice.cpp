@@ -91,9 +91,10 @@ void Advise(const AdviceFacts& facts, Findings& findings) noexcept {
             std::swap(findings.rows[at], findings.rows[at - 1]);
 }
 
-Text<48> SpanText(const Activity& activity) noexcept {
+Text<48> SpanText(const AdviceFacts& facts) noexcept {
     Text<48> text;
-    return text.Set("in the last %s", ClockText(activity.measures.length).c_str());
+    return text.Set("in the %s %s", facts.from_log ? "log's last" : "last",
+                    ClockText(facts.lately.measures.length).c_str());
 }
 
 ShortText SettingText(Bytes size) noexcept {

@@ -29,8 +29,8 @@ void AdviseHeldWal(const AdviceFacts& facts, Findings& findings) noexcept;
 void AdviseFullPageImages(const AdviceFacts& facts, Findings& findings) noexcept;
 void AdvisePhantomWal(const AdviceFacts& facts, Findings& findings) noexcept;
 
-// "in the last 52:10"
-Text<48> SpanText(const Activity& activity) noexcept;
+// "in the last 52:10", "in the log's last 52:10"
+Text<48> SpanText(const AdviceFacts& facts) noexcept;
 // As a setting wants it: whole gigabytes or megabytes without a space.
 ShortText SettingText(Bytes size) noexcept;
 

@@ -108,7 +108,7 @@ void AdviseLongSync(const AdviceFacts& facts, Findings& findings) noexcept {
         "dirty pages for each sync and may lengthen it");
     row.evidence.Set("the sync phase took %s on average in %lld checkpoints %s (write phase %s)",
                      DurationText(FromMilliseconds(mean)).c_str(), static_cast<long long>(count),
-                     SpanText(lately).c_str(),
+                     SpanText(facts).c_str(),
                      DurationText(FromMilliseconds(MeanMilliseconds(lately.write_time, count))).c_str());
     if (facts.checkpoint_flush_after == 0)
         row.statement.Set("ALTER SYSTEM SET checkpoint_flush_after = '256kB'");
@@ -131,7 +131,7 @@ void AdviseLongCheckpoint(const AdviceFacts& facts, Findings& findings) noexcept
                      ClockText(mean).c_str(),
                      DurationText(FromMilliseconds(MeanMilliseconds(lately.write_time, count))).c_str(),
                      DurationText(FromMilliseconds(MeanMilliseconds(lately.sync_time, count))).c_str(),
-                     static_cast<long long>(count), SpanText(lately).c_str(), ClockText(timeout).c_str());
+                     static_cast<long long>(count), SpanText(facts).c_str(), ClockText(timeout).c_str());
     if (lately.sync_time > lately.write_time) {
         row.statement.Set("none: syncing takes most of it, so storage is too slow for these writes");
         return;
@@ -152,7 +152,7 @@ void AdviseBackendWrites(const AdviceFacts& facts, Findings& findings) noexcept 
         "with rarer checkpoints more buffers stay dirty");
     row.evidence.Set(
         "backends wrote %lld buffers %s, %.0f %% of all (checkpoints %lld, background writer %lld)%s",
-        static_cast<long long>(lately.backend), SpanText(lately).c_str(), 100 * BackendShare(lately),
+        static_cast<long long>(lately.backend), SpanText(facts).c_str(), 100 * BackendShare(lately),
         static_cast<long long>(lately.buffers_written),
         static_cast<long long>(std::max<std::int64_t>(lately.clean, 0)),
         facts.backend_writes_exact ? "" : "; new pages and bulk loads are part of it");
@@ -172,7 +172,7 @@ void AdviseBackendFsyncs(const AdviceFacts& facts, Findings& findings) noexcept 
         "requests, as "
         "long as shared_buffers has pages, was full");
     row.evidence.Set("%lld fsyncs by backends %s%s", static_cast<long long>(facts.lately.backend_fsync),
-                     SpanText(facts.lately).c_str(),
+                     SpanText(facts).c_str(),
                      facts.backend_fsyncs_exact ? "" : "; those of index builds are part of it");
     SuggestSharedBuffers(facts, row.statement);
 }
@@ -188,7 +188,7 @@ void AdviseBackgroundWriter(const AdviceFacts& facts, Findings& findings) noexce
                             : "the background writer stops at its limit; backends hardly write for now");
     row.evidence.Set("it stopped at bgwriter_lru_maxpages (%d) in %lld of at most %lld rounds %s",
                      *facts.bgwriter_lru_maxpages, static_cast<long long>(lately.maxwritten),
-                     static_cast<long long>(Rounds(facts)), SpanText(lately).c_str());
+                     static_cast<long long>(Rounds(facts)), SpanText(facts).c_str());
     const Micros delay = facts.bgwriter_delay.value_or(kLeastDelay);
     if (*facts.bgwriter_lru_maxpages < kMostMaxpages)
         row.statement.Set("ALTER SYSTEM SET bgwriter_lru_maxpages = %d",

@@ -171,7 +171,7 @@ void AdviseRequests(const AdviceFacts& facts, Findings& findings) noexcept {
         "backups, CREATE or DROP DATABASE, restarts");
     row.evidence.Set("%lld of %lld checkpoints %s were requested and not due by WAL",
                      static_cast<long long>(requests), static_cast<long long>(counts.effective()),
-                     SpanText(facts.lately).c_str());
+                     SpanText(facts).c_str());
     const Micros interval = facts.journal != nullptr ? EvenInterval(*facts.journal) : 0;
     if (interval > 0)
         row.evidence.Append(", the last ones every %s, as from a schedule", ClockText(interval).c_str());
@@ -234,11 +234,11 @@ void AdvisePhantomWal(const AdviceFacts& facts, Findings& findings) noexcept {
         "checkpoint: WAL on paper only");
     if (known)
         row.evidence.Set("WAL advanced by %s %s, with %s of records in it",
-                         SizeText(lately.wal_bytes).c_str(), SpanText(facts.lately).c_str(),
+                         SizeText(lately.wal_bytes).c_str(), SpanText(facts).c_str(),
                          SizeText(lately.stat_bytes).c_str());
     else
         row.evidence.Set("WAL advanced by %s %s, in whole segments", SizeText(lately.wal_bytes).c_str(),
-                         SpanText(facts.lately).c_str());
+                         SpanText(facts).c_str());
     row.evidence.Append("; at this rate %s a day", SizeText(static_cast<Bytes>(a_day) / kMiB * kMiB).c_str());
     if (timeout) row.evidence.Append("; archive_timeout is %s", DurationText(*facts.archive_timeout).c_str());
     if (timeout && *facts.archive_timeout < kUsualArchiveTimeout)

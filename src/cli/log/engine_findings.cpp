@@ -40,6 +40,7 @@ AdviceFacts FactsOf(const LogRecord& record, const LimitFacts& limits, const Ser
     // A default that nobody told is no evidence against it.
     if (settings.completion_target.origin == Origin::kDefault) facts.server.completion_target = kNoFault;
     facts.in_recovery = advice.standby;
+    facts.from_log = true;
     facts.volume = limits.volume;
     if (advice.recommendation.need_known) facts.need = advice.recommendation.need.size;
     facts.ceiling = PresentCeiling(limits).size;
