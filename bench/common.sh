@@ -124,6 +124,7 @@ outer_hook() { :; } # what a benchmark adds to the outer run
 tell_machine() {
   {
     say "$(cores) cores, $(awk '/^MemTotal/ {printf "%.0f", $2 / 1048576}' /proc/meminfo) GB of RAM, Linux $(uname -r | cut -d . -f 1-2)"
+    say "$(sed -n 's/^model name.*: //p' /proc/cpuinfo | head -n 1); data on $(stat -f -c %T "$work")"
     say "$("$bin/postgres" --version), walsizer $(sed -n "s/^default_version = '\(.*\)'/\1/p" "$top/walsizer.control")"
     if [[ -n ${p[iops]:-} ]]; then tell_storage; fi
     say "$self ${told[*]}"
@@ -202,6 +203,7 @@ target() {
   local verdict=reached
   if [[ ! $2 =~ ^-?[0-9.]+$ ]]; then
     verdict="not measured"
+    missed=$((missed + 1))
   elif ! awk "BEGIN {exit !($2 $3 $4)}"; then
     verdict=MISSED
     missed=$((missed + 1))

@@ -100,9 +100,10 @@ most_forced() {
     $2 == c && $3 == l {n[$1] += $8}
     END {for (r in n) if (n[r] > most) most = n[r]; print most + 0}' "$results/steps.csv"
 }
-# walsizer_by_fixed COLUMN: the ratio of their sums
+# walsizer_by_fixed COLUMN: the ratio of both loads' sums, the median of the rounds
 walsizer_by_fixed() {
-  awk -F , -v column="$1" '{sum[$2] += $column} END {printf "%.3f", sum["walsizer"] / sum["fixed"]}' "$results/steps.csv"
+  awk -F , -v OFS=, -v column="$1" '{sum[$1 OFS $2] += $column} END {print "round"; for (w in sum) print w, sum[w]}' \
+    "$results/steps.csv" | awk -F , -f "$lib/ratio.awk" -v column=3 -v a=walsizer -v b=fixed
 }
 
 say "round,contender,load,load_average,step,seconds,wal_mb,forced" >"$results/steps.csv"
@@ -116,7 +117,7 @@ contender walsizer "max_wal_size = ${p[start]}MB" "shared_preload_libraries = 'w
 heading "Every load, in the order they ran"
 say '  round  contender  load      seconds    MB WAL    forced     load average before'
 for ((round = 1; round <= p[rounds]; round++)); do
-  for contender in "${contenders[@]}"; do load_twice "$round" "$contender"; done
+  for i in "${!contenders[@]}"; do load_twice "$round" "${contenders[(i + round - 1) % ${#contenders[@]}]}"; done
 done
 heading "Forced checkpoints by statement (mean of the rounds)" && table_of 8 1
 heading "Seconds" && table_of 6 1

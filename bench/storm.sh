@@ -9,7 +9,7 @@
 # shellcheck source-path=SCRIPTDIR source=lib/contest.sh
 . "$lib/contest.sh" || exit
 
-contest_parameters 16 16 300 40 5 2 200 50 1024 256
+contest_parameters 16 16 660 40 5 2 200 50 1024 256
 parameter pg-walsizer - - - "path of pg_walsizer.so: one more contender"
 outer_hook() {
   [[ ${p[pg-walsizer]} == - ]] || cp -L "${p[pg-walsizer]}" "$work/pg_walsizer.so" || die "cannot read ${p[pg-walsizer]}"

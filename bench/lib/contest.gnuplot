@@ -26,8 +26,10 @@ number(program, file) = system(sprintf("awk -F , '%s' '%s/%s.csv'", program, res
 highest = number(sprintf("$1 == %s && $4 > m {m = $4} END {print m}", round), "seconds") * 1.18
 last = number(sprintf("$1 == %s && $3 > m {m = $3} END {print m + 1}", round), "seconds") + 0
 
-# Neighbouring labels stand on two lines.
-low(n) = highest * (int(n) % 2 ? 0.2 : 0.07)
+# Neighbouring labels stand on three lines.
+low(n) = highest * (0.07 + 0.13 * (int(n) % 3))
+# As the tables call them
+called(c) = c eq "anticipate" ? "walsizer" : c eq "reactive" ? "walsizer, anticipate off" : c
 # Three or four steps of 1, 2 or 5 times a power of ten.
 power = 10 ** floor(log10(highest / 3.0))
 multiple = highest / 3.0 / power
@@ -55,7 +57,7 @@ do for [i = 1:panels] {
   set bmargin at screen top - 108.0 / height
   forced = number(sprintf("$1 == %s && $2 == \"%s\" {print $7}", round, c), "runs")
   tps = number(sprintf("$1 == %s && $2 == \"%s\" {printf \"%%.0f\", $5}", round, c), "runs")
-  set label 3 sprintf("%s: %s per second, %s checkpoint%s forced", c, tps, forced, forced eq "1" ? "" : "s") \
+  set label 3 sprintf("%s: %s per second, %s checkpoint%s forced", called(c), tps, forced, forced eq "1" ? "" : "s") \
     at graph 0, screen top + 11.0 / height font subheading tc rgb "black"
   if (i == panels) {
     set format x "%g"
@@ -66,9 +68,11 @@ do for [i = 1:panels] {
     "" using 1:2 with steps lc rgb ink lw 1.4 notitle, \
     marks(c, "forced") using 3:(highest * 0.93) with impulses lc rgb alarm lw 1 dt 3 notitle, \
     "" using 3:(highest * 0.93) with points pt 11 ps mark lc rgb alarm notitle, \
+    marks(c, "timed") using 3:(highest * 0.93) with points pt 10 ps mark lc rgb quiet notitle, \
     marks(c, "size") using 3:(low($0)) with points pt 5 ps mark lc rgb change notitle, \
     "" using 3:(low($0)):5 with labels left offset 0.9, 0 tc rgb change notitle, \
-    keyentry with points pt 11 ps mark lc rgb alarm title "checkpoint forced by WAL", \
+    keyentry with points pt 11 ps mark lc rgb alarm title "forced checkpoint", \
+    keyentry with points pt 10 ps mark lc rgb quiet title "timed", \
     keyentry with points pt 5 ps mark lc rgb change title "max_wal_size raised"
   unset label 1
   unset label 2

@@ -25,22 +25,26 @@ contest_parameters() {
 
 load_data() { in_background pgbench -i -q -s "${p[scale]}"; }
 
-# run_load: one run on the server that is there. Sets tps, wal (bytes), transactions, began, first_line.
+# run_load: one run on the server that is there. Sets tps, wal (bytes), transactions, began, first_line, disk_rate.
 run_load() {
-  local lsn
+  local lsn writes
   query -c CHECKPOINT
   first_line=$(log_lines)
   lsn=$(insert_lsn)
-  began=$(now)
+  began=$(now) writes=$(disk_writes)
   in_background pgbench -n -T "${p[seconds]}" -c "${p[clients]}" -j "$(cores)" -l --log-prefix="$work/transactions" \
     "${pgbench_options[@]}" >"$work/pgbench.out" 2>"$work/pgbench.err" || {
     tail -n 5 "$work/pgbench.err" "$cluster.log" >&2
     die "pgbench failed"
   }
+  disk_rate=${writes:+$(calculate %.0f "($(disk_writes) - $writes) / ($(now) - $began)")}
   wal=$(calculate %.0f "$(insert_lsn) - $lsn")
   transactions=$(pgbench_transactions "$work/pgbench.out")
   ((transactions > 0)) || die "pgbench ran no transaction"
   tps=$(pgbench_tps "$work/pgbench.out")
+  # From the first transaction on: connecting is no part of the run.
+  began=$(cat "$work"/transactions.* | awk '
+    {t = $5 + ($6 - $3) / 1e6} NR == 1 || t < first {first = t} END {printf "%.6f", first}')
 }
 
 # Milliseconds of p50, p99, p99.9 and the longest transaction, exact: pgbench logs each one in microseconds.
@@ -83,7 +87,7 @@ one_run() {
   forced=$(grep -c "^$label,.*,forced," "$events")
   timed=$(grep -c "^$label,.*,timed," "$events")
   wal=$(calculate %.3f "$wal / 1000 / $transactions")
-  say "$label,$load,$busy,$tps,$wal,$forced,$timed,$(percentiles),$worst,$(megabytes max_wal_size)" >>"$runs"
+  say "$label,$load,$busy,$tps,$wal,$forced,$timed,$(percentiles),$worst,$(megabytes max_wal_size),$disk_rate" >>"$runs"
   rm -f "$work"/transactions.*
   if preloads_walsizer "$2"; then
     query --csv -c "SELECT * FROM walsizer.decisions ORDER BY id" >"$results/decisions-$2-$1.csv"
@@ -95,15 +99,16 @@ one_run() {
 }
 
 contest() {
-  local round contender
-  say "round,contender,load_average,busy_percent,tps,wal_kb,forced,timed,p50_ms,p99_ms,p999_ms,longest_ms,worst_tps,size_mb" >"$runs"
+  local round contender i
+  say "round,contender,load_average,busy_percent,tps,wal_kb,forced,timed,p50_ms,p99_ms,p999_ms,longest_ms,worst_tps,size_mb,disk_writes_per_s" >"$runs"
   say "round,contender,second,transactions,longest_ms" >"$by_second"
   say "round,contender,second,event,value" >"$events"
   heading "Every run, in the order they ran"
   say '                             tps   kB WAL forced      p99    p99.9 slowest  max_wal_   load'
   say '                                /transact.              ms       ms  second   size MB  before'
   for ((round = 1; round <= p[rounds]; round++)); do
-    for contender in "${contenders[@]}"; do
+    for ((i = 0; i < ${#contenders[@]}; i++)); do
+      contender=${contenders[(i + round - 1) % ${#contenders[@]}]} # nobody is always the first, or behind the same one
       ((round > p[others])) && [[ " ${compared[*]} " != *" $contender "* ]] && continue
       one_run "$round" "$contender"
     done
@@ -112,16 +117,18 @@ contest() {
 
 # The median of each column, and from where to where the rounds went.
 contest_table() {
-  heading "Median of ${p[rounds]} rounds; below it the least and the most"
-  awk -F , -f "$lib/statistics.awk" -v columns="5 6 7 9 10 11 13 14" -v digits="0 2 0 1 1 1 0 0" \
-    -v titles="tps,WAL,forced,p50,p99,p99.9,slowest,size" -v width=8 "$runs" | tee "$results/table.txt"
-  say "WAL: kB per transaction; p50, p99, p99.9: latency, ms; slowest: transactions in the"
+  heading "Medians (of how many rounds); below them the least and the most"
+  awk -F , -f "$lib/statistics.awk" -v columns="5 6 7 9 10 11 12 13 14" -v digits="0 2 0 1 1 1 0 0 0" \
+    -v titles="tps,WAL,forced,p50,p99,p99.9,max,worst,size" -v width=7 "$runs" | tee "$results/table.txt"
+  say "WAL: kB per transaction; p50, p99, p99.9, max: latency, ms; worst: transactions in the"
   say "slowest second; size: max_wal_size at the end, MB"
 }
 
-# ratio COLUMN [HOW]: second of the compared / first, round by round; the median, or what ratio.awk's HOW says
+# ratio COLUMN [HOW [CONTENDER]]: the contender (the second of those compared) / the first, round by round; the
+# median, or what ratio.awk's HOW says
 ratio() {
-  awk -F , -f "$lib/ratio.awk" -v column="$1" -v a="${compared[1]}" -v b="${compared[0]}" -v how="${2:-median}" "$runs"
+  awk -F , -f "$lib/ratio.awk" -v column="$1" -v a="${3:-${compared[1]}}" -v b="${compared[0]}" -v how="${2:-median}" \
+    "$runs"
 }
 
 # The load for one checkpoint_timeout on the server whose WAL is measured

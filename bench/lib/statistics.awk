@@ -11,7 +11,7 @@ function sorted(list, n,   i, j, v) { # insertion sort: a handful of rounds
 }
 
 function line(label, contender, which,   c, i, n, list, value) {
-  printf "%-13s", label
+  printf "%-16s", label
   for (c = 1; c <= count; c++) {
     n = rows[contender]
     for (i = 1; i <= n; i++) list[i] = values[contender, c, i]
@@ -33,11 +33,11 @@ NR > 1 {
   for (c = 1; c <= count; c++) values[$2, c, rows[$2]] = $column[c] + 0
 }
 END {
-  printf "%-13s", ""
+  printf "%-16s", ""
   for (c = 1; c <= count; c++) printf "%" width "s", title[c]
   print ""
   for (k = 1; k <= contenders; k++) {
-    line(order[k], order[k], "median")
+    line(order[k] " (" rows[order[k]] ")", order[k], "median")
     if (rows[order[k]] > 1) {
       line("  least", order[k], "least")
       line("  most", order[k], "most")

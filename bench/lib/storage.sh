@@ -14,23 +14,32 @@ disk_of() {
 # limit_writes IOPS: from here on the inner run, and nobody else, gets that many writes per second from its disk. The
 # kernel counts flushes, too. Says in $work/storage what came of it.
 limit_writes() {
-  local disk group root=${CGROUP_ROOT:-/sys/fs/cgroup}
+  local disk group controller root=${CGROUP_ROOT:-/sys/fs/cgroup} added=()
   disk=$(disk_of "$work")
   group=walsizer_bench.$$
   if [[ -z $disk ]]; then
     say "not limited: ${work%/*} is on no disk of its own" >"$work/storage"
   elif [[ -d $root/blkio ]]; then
+    # This older kind knows not whose pages the kernel writes back by itself.
+    escapes=", except what the kernel writes back by itself"
     limit_by "$root/blkio/$group" blkio.throttle.write_iops_device "$disk $1"
   elif grep -qw io "$root/cgroup.controllers" 2>/dev/null; then
-    say +io | as_root tee "$root/cgroup.subtree_control" >/dev/null
+    # The kernel knows whose pages it writes back by itself where memory is accounted for, too.
+    for controller in memory io; do
+      grep -qw "$controller" "$root/cgroup.subtree_control" && continue
+      say "+$controller" | as_root tee "$root/cgroup.subtree_control" >/dev/null 2>&1 || continue
+      added+=("say -$controller | as_root tee '$root/cgroup.subtree_control' >/dev/null")
+    done
+    grep -qw memory "$root/cgroup.subtree_control" || escapes=", except what the kernel writes back by itself"
     limit_by "$root/$group" io.max "$disk wiops=$1"
+    undo+=("${added[@]}")
   else
     say "not limited: this kernel offers no blkio or io controller at $root" >"$work/storage"
   fi
   if [[ -s $work/storage ]]; then
     warn "The storage is $(cat "$work/storage")"
   else
-    say "limited to $1 writes per second by the kernel (control group)" >"$work/storage"
+    say "limited to $1 writes per second by the kernel (control group)${escapes:-}" >"$work/storage"
   fi
 }
 
@@ -44,6 +53,8 @@ limit_by() {
   undo+=("remove_group '$1'")
   # shellcheck disable=SC2016 # the inner shell expands
   launcher=(as_root bash -c 'echo $$ >"$0" && exec "$@"' "$1/cgroup.procs")
+  # With sudo, back to who started this; root's run becomes an ordinary user anyway.
+  ((EUID == 0)) || launcher+=(setpriv "--reuid=$EUID" "--regid=$(id -g)" --init-groups)
 }
 
 # After an interrupt the last member may still be on its way out.
@@ -77,4 +88,11 @@ tell_storage() {
   say "Storage $limit"
   say "measured: $measured synchronous writes of 8 kB per second by 8 writers"
   [[ $limit != limited* ]] || ((measured <= p[iops])) || say "THE LIMIT DOES NOT HOLD: this is not slow storage"
+}
+
+# Writes that the disk below $work has completed, from whomever; empty where there is no such disk.
+disk_writes() {
+  local disk
+  disk=$(disk_of "$work")
+  [[ -n $disk ]] && awk '{print $5}' "/sys/dev/block/$disk/stat"
 }
