@@ -86,21 +86,29 @@ tool() {
 
 free_port() { /usr/bin/python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'; }
 
+# documented N: the N-th block of the page that says it is run here, with this run's places in it
+documented() {
+  awk -v n="$1" '/^<!-- run by: scripts\/monitoring.sh -->/ {count++} count == n && /^```$/ {exit}
+    count == n && !/^(```|<!--)/' "$work/src/docs/monitoring.md" |
+    sed "s,/etc/prometheus/,$monitoring/,; s,host=[^ ]*,host=$PGHOST port=$PGPORT,"
+}
+
 start_exporter_and_prometheus() {
-  local exporter prometheus
+  local exporter prometheus ARGS DATA_SOURCE_NAME
   exporter=$(free_port) prometheus=$(free_port)
   url=http://127.0.0.1:$prometheus
   cat >"$work/prometheus.yml" <<END
 global: {scrape_interval: 1s, evaluation_interval: 1s}
-rule_files: [$monitoring/walsizer-alerts.yaml]
+$(documented 2)
 scrape_configs:
   - job_name: postgres
     static_configs: [{targets: ["127.0.0.1:$exporter"]}]
 END
   check tool "promtool check config" promtool check config "$work/prometheus.yml"
-  DATA_SOURCE_NAME="host=$PGHOST port=$PGPORT user=monitor dbname=postgres sslmode=disable" \
-    prometheus-postgres-exporter --web.listen-address="127.0.0.1:$exporter" \
-    --extend.query-path="$monitoring/walsizer-queries.yaml" >"$work/exporter.log" 2>&1 &
+  eval "$(documented 1)"
+  export DATA_SOURCE_NAME
+  # shellcheck disable=SC2086 # as the service takes them: words
+  prometheus-postgres-exporter --web.listen-address="127.0.0.1:$exporter" $ARGS >"$work/exporter.log" 2>&1 &
   prometheus --config.file="$work/prometheus.yml" --web.listen-address="127.0.0.1:$prometheus" \
     --storage.tsdb.path="$work/prometheus" >"$work/prometheus.log" 2>&1 &
 }
@@ -140,7 +148,7 @@ checkpoint_timeout = 30s
 synchronous_commit = off
 END
 start_cluster "$work/data" || exit
-query -c "CREATE EXTENSION walsizer" -c "CREATE ROLE monitor LOGIN IN ROLE pg_monitor"
+query -c "CREATE EXTENSION walsizer" -c "CREATE ROLE prometheus LOGIN IN ROLE pg_monitor"
 start_exporter_and_prometheus
 ask up
 
@@ -151,6 +159,10 @@ ask value walsizer_stat_num_raised_total "$(query -c "SELECT num_raised FROM wal
 ask value 'walsizer_stat_num_raised_total > bool 0' 1
 ask value 'walsizer_stat_num_wal_forced_total > bool 0' 1
 ask series "$monitoring/walsizer-queries.yaml" "$monitoring/walsizer-dashboard.json"
+query -c "SELECT FROM pg_create_physical_replication_slot('sleeper', true)" -c "SELECT FROM pg_switch_wal()" \
+  -c CHECKPOINT
+ask value 'walsizer_holder_held_bytes{holder="replication slot sleeper"} > bool 0' 1
+query -c "SELECT FROM pg_drop_replication_slot('sleeper')"
 check tool "the dashboard's panels as a chart" /usr/bin/python3 "$tests/chart.py" "$url" \
   "$monitoring/walsizer-dashboard.json" "$began" "$ended" "$work/chart.png"
 

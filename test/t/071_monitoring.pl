@@ -44,11 +44,20 @@ foreach my $name (sort keys %space)
 	is($rc, 0, "$name answers a member of pg_monitor") or diag($err);
 	my @lines = split /\n/, $out;
 	is_deeply([ sort split /\|/, $lines[0] ], [ sort keys %columns ], "$name has the columns that it promises");
-	next if $name eq 'walsizer_holder'; # nobody holds WAL
+	next if $name eq 'walsizer_holder'; # nobody holds WAL yet
 	cmp_ok(@lines, '>', 1, "$name has rows");
 	cmp_ok(scalar(grep { $columns{$_} eq 'LABEL' } keys %columns), '==', @lines > 2 ? 1 : 0,
 		"$name: several rows only where a label tells them apart");
 }
+
+# What a holder is called does not change with each segment: that would be a new series every time.
+$node->append_conf('postgresql.conf', "archive_mode = on\narchive_command = 'false'");
+$node->restart;
+value($node, 'SELECT pg_switch_wal()');
+value($node, 'CHECKPOINT');
+eventually('an archiver that fails to hold WAL',
+	sub { value($node, q{SELECT coalesce(wal_held_by ~ '^archiver \([0-9]+ segment', false) FROM walsizer.status}) eq 't' });
+is(value($node, "SELECT holder FROM ($space{walsizer_holder}{query}) AS series"), 'archiver', 'its label is one word');
 
 # Every state that the worker can be in has a series.
 my ($documented) = value($node, q{SELECT col_description('walsizer.status'::regclass, 1)});
