@@ -36,8 +36,9 @@ is($meta->{provides}{walsizer}{version}, $three, 'META.json, the extension');
 is($meta->{provides}{walsizer}{file}, "sql/walsizer--$version.sql", 'META.json, the file');
 
 is(found('debian/changelog', qr/\Awalsizer \(([^)]*)-\d+\) /), $version, 'debian/changelog');
-is(found('docs/install.md', qr/-walsizer_([^_]*)-\d+_amd64\.deb/), $version, 'the package that docs/install.md installs');
+is(found('docs/install.md', qr/-walsizer_([^_]*)-\d+_\*\.deb/), $version, 'the package that docs/install.md installs');
 is(found('docs/install.md', qr/`walsizer-([\d.]+)\.zip`/), $three, 'and the archive that it names');
+is(found('CHANGELOG.md', qr/^## \[(\d[\d.]*)\]/m), $version, 'CHANGELOG.md');
 is(found('packaging/walsizer.spec', qr/^Version:\s+(\S+)$/m), $version, 'packaging/walsizer.spec');
 my ($rpm) = content('packaging/walsizer.spec') =~ /^%changelog\n.* - (\S+)-\d+$/m;
 is($rpm, $version, "the spec's changelog");
