@@ -5,8 +5,8 @@
 # server.
 #
 # ```sql blocks go through psql as a superuser, ```sh blocks through bash with PGDATA set; both must succeed. ```ini blocks
-# must be lines that the server accepts, ```yaml blocks must parse and name settings that exist. ```text is output and is
-# not run. A page says in a comment what a block needs that the reader has at that point:
+# must be lines that the server accepts, ```yaml blocks must parse and name settings that exist. ```text is output or
+# somebody else's configuration and is not run. A page says in a comment what a block needs that the reader has at that point:
 #     <!-- needs: a raise -->
 # or which script of the project runs the block, because it needs more than a server; that script must read the page:
 #     <!-- run by: scripts/package.sh -->
@@ -47,6 +47,9 @@ my %set_up = (
 		my $load = start_wal($node, rate => 30, seconds => 60);
 		eventually('a raise', sub { max_wal_size($node) > $size });
 		stop_load($load);
+	},
+	'a whole timeout' => sub {
+		eventually('a whole timeout on record', sub { ($node->psql('postgres', 'SELECT FROM walsizer.what_if()'))[0] == 0 }, 120);
 	},
 	'a line left behind' => sub {
 		append_to_file($node->data_dir . '/postgresql.auto.conf', "walsizer.max = '4GB'\n");
@@ -192,7 +195,7 @@ foreach my $page (@pages)
 			my ($first) = $block->{text} =~ /^(.*)/;
 			my $name = "line $block->{line}: $first";
 			if (!RUNS->{ $block->{language} }) { fail("$name: is it sql, sh, ini, yaml or text?"); next }
-			next if $block->{language} eq 'text';
+			next if $block->{language} eq 'text' && !$block->{'run by'};
 			$set_up{ $block->{needs} }->() if $block->{needs};
 			if (my $script = $block->{'run by'}) { is(judge_runner($script, $page), '', "$name: run by $script"); next }
 			if ($block->{language} eq 'sh' && !grep { !/${\ OWN_SCRIPT}/ } split /\n/, $block->{text})
