@@ -65,7 +65,7 @@ COMMENT ON COLUMN walsizer.status.num_wal_forced IS 'checkpoints of the open win
 COMMENT ON COLUMN walsizer.status.num_stale IS 'checkpoints of the open window requested at an older, smaller trigger by statements that have not seen the new setting';
 COMMENT ON COLUMN walsizer.status.requested_ratio IS 'requested share of all checkpoints performed in the last 12 windows and the open one';
 COMMENT ON COLUMN walsizer.status.forced_ratio IS 'WAL-forced share of all checkpoints performed in the last 12 windows and the open one';
-COMMENT ON COLUMN walsizer.status.recovery_estimate IS 'worst case of a crash recovery: the whole max_wal_size replayed at replay_rate, plus a fixed part, and a quarter more where both were measured';
+COMMENT ON COLUMN walsizer.status.recovery_estimate IS 'worst case of a crash recovery: the whole max_wal_size replayed at replay_rate, plus a fixed part, and half as much again where both were measured';
 COMMENT ON COLUMN walsizer.status.replay_rate IS 'bytes/s replayed in recovery; replay_rate_source tells whether measured, configured or assumed';
 COMMENT ON COLUMN walsizer.status.last_recovery_time IS 'the last crash recovery that was large enough to learn from; last_recovery_bytes of WAL were replayed';
 COMMENT ON COLUMN walsizer.status.disk_reserve IS 'space on pg_wal''s volume that walsizer never plans to use, in bytes; 0: no disk ceiling';

@@ -13,7 +13,7 @@ namespace {
 constexpr double kFixed = 3;  // seconds
 const double kRate = MB(100);
 constexpr double kTenPercent = 0.1;
-constexpr double kMargin = 1.25;  // of the worst case over what was measured
+constexpr double kMargin = 1.5;  // of the worst case over what was measured
 
 Micros Seconds(double seconds) {
     return static_cast<Micros>(seconds * kSecond);
