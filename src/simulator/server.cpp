@@ -28,9 +28,12 @@ SimulatedServer::SimulatedServer(const Trace& trace)
     limits_.settings = trace.tuner;
     limits_.server = trace.server;
     limits_.recovery.rate = trace.replay_rate;
-    // Only a crash shows that rate, and what was measured has a margin.
+    // Only a crash shows that rate, and what was measured has a margin; until then one is assumed. Nobody lowers,
+    // so the larger ceiling of the two is the one that counts.
     const auto crash = [](const TraceStep& step) { return step.kind == TraceStep::Kind::kCrash; };
-    if (std::any_of(trace.steps.begin(), trace.steps.end(), crash)) limits_.recovery.margin = kMeasuredMargin;
+    if (std::any_of(trace.steps.begin(), trace.steps.end(), crash))
+        limits_.recovery.rate =
+            std::max(trace.replay_rate / kMeasuredMargin, ModelRecovery(RecoverySamples(), 0, 0).rate);
     counters_.known = true;
     counters_.reset_at = kWallAtBegin;
     counters_before_ = counters_;
