@@ -108,7 +108,7 @@ contest() {
   say '                                /transact.              ms       ms  second   size MB  before'
   for ((round = 1; round <= p[rounds]; round++)); do
     for ((i = 0; i < ${#contenders[@]}; i++)); do
-      contender=${contenders[(i + round - 1) % ${#contenders[@]}]} # nobody is always the first, or behind the same one
+      contender=${contenders[(i + round - 1) % ${#contenders[@]}]} # nobody is always the first
       ((round > p[others])) && [[ " ${compared[*]} " != *" $contender "* ]] && continue
       one_run "$round" "$contender"
     done

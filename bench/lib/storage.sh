@@ -14,7 +14,7 @@ disk_of() {
 # limit_writes IOPS: from here on the inner run, and nobody else, gets that many writes per second from its disk. The
 # kernel counts flushes, too. Says in $work/storage what came of it.
 limit_writes() {
-  local disk group controller root=${CGROUP_ROOT:-/sys/fs/cgroup} added=()
+  local disk group controller escapes='' root=${CGROUP_ROOT:-/sys/fs/cgroup} added=()
   disk=$(disk_of "$work")
   group=walsizer_bench.$$
   if [[ -z $disk ]]; then
@@ -39,7 +39,7 @@ limit_writes() {
   if [[ -s $work/storage ]]; then
     warn "The storage is $(cat "$work/storage")"
   else
-    say "limited to $1 writes per second by the kernel (control group)${escapes:-}" >"$work/storage"
+    say "limited to $1 writes per second by the kernel (control group)$escapes" >"$work/storage"
   fi
 }
 
