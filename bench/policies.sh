@@ -27,5 +27,4 @@ while IFS= read -r command; do
 	command=${command/--servers 1000/--servers $servers}
 	echo "== $command"
 	bash -ec "$command" </dev/null
-done < <(awk '/^<!-- run by: bench\/policies.sh -->/ {here = 1} here && /^```$/ {exit}
-	here && !/^(```|<!--)/ {sub(/ *#.*/, ""); print}' docs/simulator.md)
+done < <(scripts/page_block docs/simulator.md '<!-- run by: bench/policies.sh -->' | sed 's/ *#.*//')

@@ -88,8 +88,7 @@ free_port() { /usr/bin/python3 -c 'import socket; s = socket.socket(); s.bind(("
 
 # documented N: the N-th block of the page that says it is run here, with this run's places in it
 documented() {
-  awk -v n="$1" '/^<!-- run by: scripts\/monitoring.sh -->/ {count++} count == n && /^```$/ {exit}
-    count == n && !/^(```|<!--)/' "$work/src/docs/monitoring.md" |
+  "$work/src/scripts/page_block" "$work/src/docs/monitoring.md" '<!-- run by: scripts/monitoring.sh -->' "$1" |
     sed "s,/etc/prometheus/,$monitoring/,; s,host=[^ ]*,host=$PGHOST port=$PGPORT,"
 }
 

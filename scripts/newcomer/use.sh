@@ -3,14 +3,9 @@
 # ("From source") show, as it stands there: make, install, preload, restart, look.
 set -euo pipefail
 
-# block FILE LANGUAGE MARK: the first block of that language after a line that begins with MARK
-block() {
-  awk -v fence="\`\`\`$2" -v mark="$3" 'index($0, mark) == 1 {marked = 1} inside && /^```$/ {exit} inside
-    marked && $0 == fence {inside = 1}' "$1"
-}
-
-source=$(block docs/install.md sh '<!-- run by: scripts/newcomer.sh -->')
-[[ -n $source && $source == "$(block README.md sh '<!-- run by: scripts/newcomer.sh -->')" ]] || {
+mark='<!-- run by: scripts/newcomer.sh -->'
+source=$(scripts/page_block docs/install.md "$mark")
+[[ $source == "$(scripts/page_block README.md "$mark")" ]] || {
   echo "README.md and docs/install.md differ in how walsizer is made"
   exit 1
 }
@@ -18,7 +13,7 @@ bash -ec "${source//sudo /}" # root in a clean Debian has no sudo
 
 version=$(pg_config --version | sed 's/^PostgreSQL \([0-9]*\).*/\1/')
 [[ -d /etc/postgresql/$version/main ]] || pg_createcluster "$version" main
-block README.md ini '## Use it' >>"/etc/postgresql/$version/main/postgresql.conf"
+scripts/page_block README.md '## Use it' 1 ini >>"/etc/postgresql/$version/main/postgresql.conf"
 pg_ctlcluster "$version" main restart
 trap 'pg_ctlcluster "$version" main stop' EXIT
 # From a directory that postgres may read
@@ -26,7 +21,7 @@ query() {
   (cd / && setpriv --reuid=postgres --regid=postgres --init-groups \
     psql --cluster "$version/main" -X -v ON_ERROR_STOP=1 "$@")
 }
-block README.md sql '## Use it' | query -f -
+scripts/page_block README.md '## Use it' 1 sql | query -f -
 for try in $(seq 100); do
   [[ $(query -At -c 'SELECT state FROM walsizer.status') != tuning ]] || { echo "state: tuning" && exit; }
   ((try < 100)) || { query -x -c 'SELECT * FROM walsizer.status' && exit 1; }

@@ -45,8 +45,8 @@ tools() { # tools BASE
 
 # documented N: the N-th block of the page that package.sh is said to run there
 documented() {
-  awk -v n="$1" '/^<!-- run by: scripts\/package.sh -->/ {count++} count == n && /^```$/ {exit}
-    count == n && !/^(```|<!--)/' "$root/srv/one/walsizer/docs/install.md" | sed 's/ *#.*//'
+  local tree=$root/srv/one/walsizer
+  "$tree/scripts/page_block" "$tree/docs/install.md" '<!-- run by: scripts/package.sh -->' "$1" | sed 's/ *#.*//'
 }
 
 # The server versions of this suite decide which packages there are.
