@@ -72,7 +72,12 @@ log_events() {
     function tell(event, value) {printf "%s,%.2f,%s,%s\n", prefix, $1 - began, event, value}
     /checkpoint starting:.* wal/ {tell("forced", "")}
     /checkpoint starting: time$/ {tell("timed", "")}
-    /parameter "max_wal_size" changed to/ {v = $0; sub(/.*changed to "/, "", v); sub(/".*/, "", v); tell("size", v)}'
+    /parameter "max_wal_size" changed to/ {
+      v = $0
+      sub(/.*changed to "/, "", v)
+      sub(/".*/, "", v)
+      tell("size", v ~ /^[0-9]+$/ ? v "MB" : v) # the unit of a bare number
+    }'
 }
 
 # one_run ROUND CONTENDER
