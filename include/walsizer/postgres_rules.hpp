@@ -26,6 +26,11 @@ inline std::int64_t CheckpointSegments(const ServerSettings& server) noexcept {
 // The same in bytes: the distance at which a checkpoint is forced at the latest.
 Bytes TriggerSize(Bytes max_wal_size, const ServerSettings& server) noexcept;
 
+// WAL since the redo point after which a paced checkpoint is written at the latest; the next one starts no
+// sooner. Mirrors checkpointer.c:IsCheckpointOnSchedule(), which asks with the present max_wal_size at each
+// page.
+Bytes PacedSize(Bytes max_wal_size, const ServerSettings& server) noexcept;
+
 // Whether a checkpoint whose redo point is `redo` was due by WAL volume when it came. Mirrors
 // xlog.c:XLogCheckpointNeeded(), which XLogWrite() asks with the segment just finished.
 bool ReachedTrigger(Lsn old_redo, Lsn redo, std::int64_t segments, Bytes segment_size) noexcept;

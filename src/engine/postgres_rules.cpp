@@ -23,6 +23,11 @@ Bytes TriggerSize(Bytes max_wal_size, const ServerSettings& server) noexcept {
     return CheckpointSegments(max_wal_size, server) * server.segment_size;
 }
 
+Bytes PacedSize(Bytes max_wal_size, const ServerSettings& server) noexcept {
+    return static_cast<Bytes>(server.completion_target *
+                              static_cast<double>(TriggerSize(max_wal_size, server)));
+}
+
 bool ReachedTrigger(Lsn old_redo, Lsn redo, std::int64_t segments, Bytes segment_size) noexcept {
     return SegmentNumber(redo, segment_size) >=
            SegmentNumber(old_redo, segment_size) + static_cast<std::uint64_t>(segments);

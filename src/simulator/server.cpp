@@ -42,7 +42,8 @@ SimulatedServer::SimulatedServer(const Trace& trace)
 
 void SimulatedServer::Enter(std::size_t step) {
     step_ = step;
-    left_ = Finished() ? 0 : trace_.steps[step_].time;
+    const bool lasts = !Finished() && trace_.steps[step_].kind == TraceStep::Kind::kLoad;
+    left_ = lasts ? trace_.steps[step_].time : 0;
 }
 
 const PaperLoad& SimulatedServer::NextLoad() const {
@@ -86,7 +87,7 @@ Micros SimulatedServer::WriteEnds(Micros most) const {
     const double target = settings_.completion_target;
     const auto by_time =
         static_cast<Micros>(target * static_cast<double>(settings_.checkpoint_timeout)) - since;
-    const double by_wal = target * static_cast<double>(TriggerSize(settings_.max_wal_size, settings_));
+    const auto by_wal = static_cast<double>(PacedSize(settings_.max_wal_size, settings_));
     const double written = static_cast<double>(paper_.position() - paper_.redo());
     const Micros wal = paper_.TimeFor(by_wal - written, load(), most);
     Micros paced = std::max<Micros>(std::min(by_time, paced_most_ - since), 0);

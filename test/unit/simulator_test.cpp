@@ -53,6 +53,17 @@ INSTANTIATE_TEST_SUITE_P(Loads, AgainstFake,
                                          Case{2, 20, 30, 4 * kGiB}, Case{0.5, 60, 10, 256 * kMiB},
                                          Case{100, 50, 100, 8 * kGiB}));
 
+// A statement begins at its place and takes no time there: the load after it is the one that follows.
+TEST(SimulatedServer, IsAtTheLoadBesideAStatement) {
+    const Trace trace = ParseTrace("for 10s records 1MB/s\nstatement 20s\nfor 20s records 50MB/s\n", "t");
+    SimulatedServer server(trace);
+    Live(server, 10 * kSecond);
+    EXPECT_EQ(server.LoadEnds(), server.now());
+    const Lsn begin = server.Observe().position;
+    Live(server, 20 * kSecond);
+    EXPECT_NEAR(static_cast<double>(server.Observe().position - begin), test::MB(1000), test::MB(1));
+}
+
 // A timed checkpoint of 30,000 pages is spread over 0.9 of five minutes; storage alone would need 1.5 s.
 TEST(SimulatedServer, SpreadsItsWritesAndCompletesLater) {
     Trace trace = ParseTrace(
