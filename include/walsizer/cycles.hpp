@@ -11,12 +11,21 @@
 
 namespace walsizer {
 
-struct Cycle {
+struct CycleStart {
     Lsn redo = 0;
     Micros started_at = 0;  // when the redo point moved here, as far as known
     Micros timer_from = 0;  // when PostgreSQL's timer last began: redo moved, or an idle tick was skipped
+};
+
+struct Cycle : CycleStart {
     std::int64_t smallest_segments = 0;  // the smallest trigger in effect since then
     Bytes smallest_trigger = 0;          // the same in bytes
+    // The checkpoint that began this cycle was forced at an older trigger, this one in bytes, by a statement
+    // that has not heard of the present one; 0: it was not.
+    Bytes older_trigger = 0;
+    bool completed = false;  // the checkpoint that began this cycle is written
+    // Where the cycle would have begun without such checkpoints; where it did begin without one.
+    CycleStart uncut;
     WalStatistics at_start;
 };
 
@@ -37,6 +46,7 @@ struct CycleEvents {
     bool forced_at_present = false;
     bool redo_moved = false;
     bool cut_short = false;  // the cycle that ended was much shorter than checkpoint_timeout
+    bool completed = false;  // a checkpoint was completed; several between two looks show as one
 };
 
 // What must survive a restart to account for the checkpoints that came meanwhile.
@@ -62,25 +72,29 @@ class CycleTracker {
     struct CounterSteps {
         std::int64_t timed = 0;
         std::int64_t requested = 0;
+        double writing = 0;  // milliseconds that went into checkpoints; told when one ends
     };
     struct OldTrigger {
         std::int64_t segments;
         Micros evidence_at;
     };
-    static constexpr unsigned kOldTriggers = 8;
+    static constexpr unsigned kOldTriggers = 16;
 
     CounterSteps StepCounters(const Observation& seen) noexcept;
     void PayDebts(CounterSteps& steps, const Observation& seen, Ring<CheckpointRecord>& rows,
                   CycleEvents& events) noexcept;
     bool WellPast(std::int64_t segments, const Observation& seen) const noexcept;
     void NoteTrigger(const Observation& seen) noexcept;
+    void AddOldTrigger(OldTrigger old) noexcept;
+    void FollowUncut(const Observation& seen) noexcept;
     void Begin(const Observation& seen, CounterSteps steps, Ring<CheckpointRecord>& rows,
                CycleEvents& events) noexcept;
     void Move(const Observation& seen, CounterSteps steps, Ring<CheckpointRecord>& rows,
               CycleEvents& events) noexcept;
     void StandStill(const Observation& seen, CounterSteps steps, Ring<CheckpointRecord>& rows,
                     CycleEvents& events) noexcept;
-    void OpenCycle(const Observation& seen, Micros started_at) noexcept;
+    void OpenCycle(const Observation& seen, Micros started_at, Bytes older_trigger) noexcept;
+    Bytes OlderTrigger(CheckpointCause cause, Lsn redo, Bytes segment_size) const noexcept;
     CheckpointCause RequestedCause(Lsn old_redo, Lsn redo, std::int64_t segments, std::int64_t count,
                                    Bytes segment_size, Micros now) noexcept;
     void Settle(CheckpointRecord row, CheckpointCause cause, std::int64_t count, Ring<CheckpointRecord>& rows,
@@ -106,6 +120,7 @@ class CycleTracker {
     std::int64_t owed_requested_ = 0;  // settled, but not yet seen in the counters
     std::int64_t owed_timed_ = 0;
     Timestamp server_start_ = 0;
+    Micros last_look_ = 0;
     bool started_ = false;
     bool in_recovery_ = false;
     bool first_move_ = false;  // the first move after recovery or promotion is nobody's WAL pressure

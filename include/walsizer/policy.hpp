@@ -22,7 +22,7 @@ struct Race {
 };
 inline constexpr Micros kNever = 365 * 24 * kHour;
 
-Race RunRace(Bytes size, Lsn redo, Micros started_at, Micros timer_from, const Tracker& tracker) noexcept;
+Race RunRace(Bytes size, const CycleStart& from, const Tracker& tracker) noexcept;
 
 // How long to wait for the next look: 1 s when nothing happens, down to 50 ms as the trigger nears.
 Micros NextLook(const Race& race) noexcept;
@@ -47,6 +47,13 @@ Proposal ReactToThreshold(const Race& race, std::int64_t forced, const Tracker& 
 // A window closed, and too many of the checkpoints of the last windows were forced.
 Proposal ReactToRatio(const Race& race, const CheckpointCounts& recent, const Tracker& tracker,
                       const Journal& journal, const TunerSettings& settings) noexcept;
+
+// A running statement that has not heard of the present trigger forces checkpoints at its own, older one, so
+// that none of these cycles comes near the present one. But the WAL since the last other checkpoint has
+// reached it, as it will when the next such statement begins with the present trigger; and a raise spreads
+// the checkpoint that runs over more WAL, while what the statement asks for has to wait. Where checkpoints
+// are hardly spread it could not, and only OutlastStatement() is left.
+Proposal SeeThroughStatement(const Race& race, const Tracker& tracker) noexcept;
 
 // A window closed in which a running statement forced `stale` checkpoints at an older trigger. They cut each
 // cycle short, so nothing comes in sight of the present trigger while the statement lasts; but when the WAL

@@ -173,11 +173,8 @@ class Tuner {
         Bytes file_size_before = 0;  // a withdrawal: what the files said before somebody edited them
     };
     // In a dry run the server's redo point moves when the real, smaller trigger says so; this one does not.
-    struct VirtualCycle {
+    struct VirtualCycle : CycleStart {
         Bytes size = 0;  // 0: no dry run
-        Lsn redo = 0;
-        Micros started_at = 0;
-        Micros timer_from = 0;
         std::int64_t forced_in_window = 0;
         std::int64_t forced_in_change = 0;
         bool forced_now = false;

@@ -1,6 +1,7 @@
 #include "walsizer/cycles.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace walsizer {
 
@@ -13,8 +14,6 @@ constexpr Micros kTimerSlack = 2 * kSecond;
 constexpr double kWholeCycle = 0.8;
 // More checkpoints between two looks are not believed.
 constexpr std::int64_t kMostSteps = 100000;
-// Nothing was heard of a backend with an older setting for this long: it is taken to be gone.
-constexpr Micros kOldTriggerLife = 10 * kMinute;
 
 }  // namespace
 
@@ -36,6 +35,8 @@ CycleTracker::CounterSteps CycleTracker::StepCounters(const Observation& seen) n
     if (continuous) {
         steps.timed = std::min(seen.counters.timed - before.timed, kMostSteps);
         steps.requested = std::min(seen.counters.requested - before.requested, kMostSteps);
+        steps.writing = std::max(seen.counters.write_time - before.write_time, 0.0) +
+                        std::max(seen.counters.sync_time - before.sync_time, 0.0);
     } else {
         // Reset, or lost in a crash: a new baseline. The redo point still shows every checkpoint.
         owed_requested_ = owed_timed_ = 0;
@@ -44,54 +45,15 @@ CycleTracker::CounterSteps CycleTracker::StepCounters(const Observation& seen) n
     return steps;
 }
 
-// WAL since the redo point is far beyond what a trigger of `segments` would have let through.
-bool CycleTracker::WellPast(std::int64_t segments, const Observation& seen) const noexcept {
-    return ReachedTrigger(cycle_.redo, seen.position, 2 * segments + 8, seen.server.segment_size);
-}
-
-void CycleTracker::NoteTrigger(const Observation& seen) noexcept {
-    const std::int64_t segments = CheckpointSegments(seen.server);
-    if (present_segments_ != 0 && segments > present_segments_) {
-        if (old_count_ == kOldTriggers) std::move(old_ + 1, old_ + old_count_--, old_);
-        old_[old_count_++] = {present_segments_, seen.now};
-    }
-    present_segments_ = segments;
-    present_trigger_ = TriggerSize(seen.server.max_wal_size, seen.server);
-    if (segments < cycle_.smallest_segments) {
-        cycle_.smallest_segments = segments;
-        cycle_.smallest_trigger = present_trigger_;
-    }
-    if (started_ && cycle_.smallest_segments < segments && WellPast(cycle_.smallest_segments, seen)) {
-        cycle_.smallest_segments = segments;
-        cycle_.smallest_trigger = present_trigger_;
-    }
-    // WAL that passed an old trigger well without a checkpoint was written by backends that know the new one.
-    const auto passed = [&](const OldTrigger& old) {
-        return old.segments >= segments || seen.now - old.evidence_at > kOldTriggerLife ||
-               (started_ && WellPast(old.segments, seen));
-    };
-    old_count_ = static_cast<unsigned>(std::remove_if(old_, old_ + old_count_, passed) - old_);
-}
-
-void CycleTracker::OpenCycle(const Observation& seen, Micros started_at) noexcept {
+void CycleTracker::OpenCycle(const Observation& seen, Micros started_at, Bytes older_trigger) noexcept {
     cycle_.redo = seen.redo;
     cycle_.started_at = cycle_.timer_from = started_at;
     cycle_.smallest_segments = present_segments_;
     cycle_.smallest_trigger = present_trigger_;
     cycle_.at_start = seen.wal;
+    cycle_.older_trigger = older_trigger;
+    cycle_.completed = false;
     memory_.redo = seen.redo;
-}
-
-CheckpointCause CycleTracker::RequestedCause(Lsn old_redo, Lsn redo, std::int64_t segments,
-                                             std::int64_t count, Bytes segment_size, Micros now) noexcept {
-    // Several checkpoints between two looks share the distance: all are WAL's only if it suffices for all.
-    if (ReachedTrigger(old_redo, redo, segments * count, segment_size)) return CheckpointCause::kWal;
-    for (unsigned i = 0; i < old_count_; ++i) {
-        if (!ReachedTrigger(old_redo, redo, old_[i].segments * count, segment_size)) continue;
-        old_[i].evidence_at = now;
-        return CheckpointCause::kStale;
-    }
-    return CheckpointCause::kRequest;
 }
 
 void CycleTracker::Settle(CheckpointRecord row, CheckpointCause cause, std::int64_t count,
@@ -137,6 +99,8 @@ CycleEvents CycleTracker::Look(const Observation& seen, Ring<CheckpointRecord>& 
     CycleEvents events;
     NoteTrigger(seen);
     CounterSteps steps = StepCounters(seen);
+    const double gap = static_cast<double>(seen.now - std::exchange(last_look_, seen.now)) / kMillisecond;
+    events.completed = steps.writing > 0;
     if (!started_) {
         Begin(seen, steps, rows, events);
         return events;
@@ -153,6 +117,9 @@ CycleEvents CycleTracker::Look(const Observation& seen, Ring<CheckpointRecord>& 
         Move(seen, steps, rows, events);
     else
         StandStill(seen, steps, rows, events);
+    // What took longer than the new cycle lasts so far was the checkpoint before.
+    cycle_.completed |= events.completed && (!events.redo_moved || steps.writing <= gap);
+    FollowUncut(seen);
     return events;
 }
 
@@ -173,7 +140,7 @@ void CycleTracker::Begin(const Observation& seen, CounterSteps steps, Ring<Check
     if (moved && steps.timed > 0) Settle(row, CheckpointCause::kTime, steps.timed, rows, events);
     if (moved && (steps.requested > 0 || steps.timed == 0))
         Settle(row, CheckpointCause::kRequest, std::max<std::int64_t>(steps.requested, 1), rows, events);
-    OpenCycle(seen, seen.now - std::max<Micros>(seen.redo_age, 0));
+    OpenCycle(seen, seen.now - std::max<Micros>(seen.redo_age, 0), 0);
 }
 
 void CycleTracker::Move(const Observation& seen, CounterSteps steps, Ring<CheckpointRecord>& rows,
@@ -201,6 +168,7 @@ void CycleTracker::Move(const Observation& seen, CounterSteps steps, Ring<Checkp
                                     seen.wal.fpi_bytes - cycle_.at_start.fpi_bytes,
                                     seen.wal.known && cycle_.at_start.known,
                                     count};
+    Bytes older_trigger = 0;
     events.redo_moved = true;
     events.cut_short = static_cast<double>(row.cycle_time) < kWholeCycle * static_cast<double>(timeout);
 
@@ -222,6 +190,7 @@ void CycleTracker::Move(const Observation& seen, CounterSteps steps, Ring<Checkp
         const CheckpointCause cause = RequestedCause(cycle_.redo, seen.redo, cycle_.smallest_segments, count,
                                                      seen.server.segment_size, seen.now);
         Settle(row, cause, count, rows, events);
+        older_trigger = OlderTrigger(cause, seen.redo, seen.server.segment_size);
         if (cause == CheckpointCause::kWal) {
             last_forced_ = finished;
             events.forced_at_present |=
@@ -239,7 +208,7 @@ void CycleTracker::Move(const Observation& seen, CounterSteps steps, Ring<Checkp
         open_row_segments_ = cycle_.smallest_segments;
         has_open_row_ = true;
     }
-    OpenCycle(seen, seen.now);
+    OpenCycle(seen, seen.now, older_trigger);
 }
 
 void CycleTracker::StandStill(const Observation& seen, CounterSteps steps, Ring<CheckpointRecord>& rows,

@@ -35,12 +35,6 @@ void FillBuffers(const BufferCounters& now, const BufferCounters& from, WindowRe
     window.backend_fsync = Step(from.backend_fsync, now.backend_fsync);
 }
 
-// A checkpoint's times appear when it ends. Several between two looks count as one; none of them was long.
-bool Completed(const CheckpointCounters& before, const CheckpointCounters& now) noexcept {
-    if (!before.known || !now.known || before.reset_at != now.reset_at) return false;
-    return now.write_time > before.write_time || now.sync_time > before.sync_time;
-}
-
 }  // namespace
 
 FpiOfCycle Tracker::OpenCycleFpi() const noexcept {
@@ -78,9 +72,7 @@ TrackerEvents Tracker::Look(const Observation& seen, Journal& journal) noexcept 
     }
     latest_ = seen;
     RememberStatistics(seen);
-    const CheckpointCounters before = cycles_.memory().counters;
     events.cycle = cycles_.Look(seen, journal.checkpoints);
-    const bool completed = Completed(before, cycles_.memory().counters);
     pace_.Look(seen);
     demand_.Look(seen.now, seen.position, seen.server.checkpoint_timeout);
     const CheckpointCounts& settled = events.cycle.settled;
@@ -90,7 +82,7 @@ TrackerEvents Tracker::Look(const Observation& seen, Journal& journal) noexcept 
         started_ = true;
     }
     window_.checkpoints.Add(events.cycle.settled);
-    window_.completed += completed;
+    window_.completed += events.cycle.completed;
     journal.totals.checkpoints.Add(events.cycle.settled);
 
     const Stretch stretch = demand_.Latest(seen.server.checkpoint_timeout);

@@ -43,10 +43,9 @@ Bytes Tuner::working_size() const noexcept {
 }
 
 Race Tuner::race() const noexcept {
-    if (virtual_.size != 0)
-        return RunRace(virtual_.size, virtual_.redo, virtual_.started_at, virtual_.timer_from, tracker_);
-    const Cycle& cycle = tracker_.open_cycle();
-    return RunRace(working_size(), cycle.redo, cycle.started_at, cycle.timer_from, tracker_);
+    const CycleStart& cycle =
+        virtual_.size != 0 ? static_cast<const CycleStart&>(virtual_) : tracker_.open_cycle();
+    return RunRace(working_size(), cycle, tracker_);
 }
 
 Micros Tuner::ReloadTime() const noexcept {
@@ -114,10 +113,12 @@ Proposal Tuner::Judge(const TrackerEvents& events, const Race& race, const Journ
         if (dry) recent.wal_forced = std::min(recent.wal_forced, virtual_.forced_in_change);
         proposal = ReactToRatio(race, recent, tracker_, journal, settings_);
     }
+    if (proposal.raise || !settings_.anticipate) return proposal;
     // In a dry run the virtual cycle goes on through such checkpoints, and the look ahead sees what comes.
-    if (!proposal.raise && settings_.anticipate && events.window_closed && !dry)
+    if (!dry && events.window_closed)
         proposal = OutlastStatement(race, RecentCheckpoints(journal, 1).stale, tracker_, journal);
-    if (!proposal.raise && settings_.anticipate) proposal = Anticipate(race, tracker_, journal, ReloadTime());
+    if (!dry && !proposal.raise) proposal = SeeThroughStatement(race, tracker_);
+    if (!proposal.raise) proposal = Anticipate(race, tracker_, journal, ReloadTime());
     return proposal;
 }
 

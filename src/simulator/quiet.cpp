@@ -45,6 +45,9 @@ bool NearAfterChange(const SimulatedServer& server, Micros until) {
 
 Micros QuietFor(const SimulatedServer& server, const Tuner& tuner, const Journal& journal) {
     if (!server.Settled()) return 0;
+    // A statement was seen that had not heard of the present trigger: the tuner looks at the uncut cycle,
+    // too.
+    if (tuner.tracker().open_cycle().older_trigger > 0) return 0;
     const PaperCheckpointer& paper = server.paper();
     const Micros now = server.now();
     // Events that the tuner sees at its first look after them.

@@ -172,6 +172,7 @@ class FakeServer {
 
     void Checkpointer() {
         if (now < busy_until_) return;
+        Complete();
         if (wanted_) {
             Start(Why::kWal);
         } else if ((now / kSecond - timer_from_) * kSecond >= settings.checkpoint_timeout) {
@@ -187,17 +188,25 @@ class FakeServer {
     }
 
     void Start(Why why) {
+        Complete();
         ++(why == Why::kTime ? counters_.timed : counters_.requested);
-        counters_.write_time += 100;
-        counters_.sync_time += 10;
         counters_.buffers_written += 1000;
         MoveRedo(why);
+        writing_ = true;
+        Publish();
+    }
+    // The times of a checkpoint are told when it is over.
+    void Complete() {
+        if (!std::exchange(writing_, false)) return;
+        counters_.write_time += 100 + static_cast<double>(checkpoint_takes) / kMillisecond;
+        counters_.sync_time += 10;
         Publish();
     }
 
     double written_ = 0;
     double images_ = 0;
     bool wanted_ = false;
+    bool writing_ = false;
     Micros timer_from_ = now / kSecond;  // whole seconds, as PostgreSQL's
     Micros busy_until_ = 0;
     CheckpointCounters counters_ = {true, 0, 0, 0, 0, 0, kWallAtStart};

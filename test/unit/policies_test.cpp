@@ -74,6 +74,67 @@ TEST(Walsizer, LearnsFromACrash) {
     EXPECT_NEAR(policy.tuner().recovery().rate, 200.0 * kMiB, 40.0 * kMiB);
 }
 
+// A bulk load: statements that each keep the trigger they began with, the last one for longer than all
+// before.
+constexpr const char* kBulkLoad =
+    "for 10min records 100kB/s\ncheckpoint\nfor 10s\n"
+    "statement 20s\nfor 20s records 82MB/s touches 60/s\n"
+    "statement 8s\nfor 8s records 85MB/s touches 60/s\n"
+    "statement 90s\nfor 90s records 46MB/s touches 3k/s of 230k\n"
+    "for 20min records 100kB/s\n";
+
+TEST(Walsizer, KeepsTheCheckpointOfALongStatementSpread) {
+    const std::string text = kBulkLoad;
+    const Trace once = ParseTrace(text, "once");
+    WalsizerPolicy policy(once.tuner, true);
+    const RunResult run = RunPolicy(once, policy);
+    // COPY's own trigger, COPY's request that waited, and the last statement's.
+    EXPECT_LE(run.figures.forced, 3);
+    const CheckpointCounts& counts = policy.journal().totals.checkpoints;
+    EXPECT_EQ(counts.wal_forced + counts.stale, run.figures.forced) << "none is taken for a command's";
+    std::string reasons;
+    for (std::uint32_t age = 0; age < policy.journal().decisions.size(); ++age)
+        reasons.append(policy.journal().decisions.Newest(age).reason.c_str()).append("\n");
+    EXPECT_NE(reasons.find(" while a statement that still has an older one forces checkpoints"),
+              std::string::npos)
+        << reasons;
+    // At most doubling, and to a value that the same load can begin with.
+    for (std::size_t i = 1; i < run.changes.size(); ++i)
+        EXPECT_LE(run.changes[i].size, 2 * run.changes[i - 1].size);
+    const Trace twice = ParseTrace("set max_wal_size 1GB\n" + text + text, "twice");
+    WalsizerPolicy again(twice.tuner, true);
+    EXPECT_EQ(RunPolicy(twice, again).figures.forced, run.figures.forced);
+}
+
+// Nothing spreads it, so no raise would help: the rule for the end of a window remains.
+TEST(Walsizer, DoesNotSeeThroughAStatementWhoseCheckpointsAreOverAtOnce) {
+    const Trace trace = ParseTrace(
+        "set checkpoint_completion_target 0.01\nset max_wal_size 64MB\nfor 1min records 1kB/s\n"
+        "statement 20s\nfor 20s records 40MB/s\nfor 1min records 1kB/s\n",
+        "t");
+    WalsizerPolicy policy(trace.tuner, true);
+    EXPECT_EQ(RunPolicy(trace, policy).changes.size(), 1U);
+    EXPECT_GE(policy.journal().totals.checkpoints.stale, 5);
+}
+
+// Fourteen raises in a few minutes, each of which leaves an older trigger behind: the statement's own is not
+// forgotten.
+TEST(Walsizer, KnowsALongStatementThroughManyRaises) {
+    const Trace trace = ParseTrace(
+        "set max_wal_size 64MB\nfor 10min records 100kB/s\nstatement 50min\nfor 50min records 30MB/s\n"
+        "for 10min records 100kB/s\n",
+        "t");
+    TunerSettings settings = trace.tuner;
+    settings.max = 1024 * kGiB;
+    settings.max_recovery_time = 0;
+    WalsizerPolicy policy(settings, true);
+    const RunResult run = RunPolicy(trace, policy);
+    EXPECT_GE(run.changes.size(), 12U);
+    const CheckpointCounts& counts = policy.journal().totals.checkpoints;
+    EXPECT_GE(counts.stale, 1000);
+    EXPECT_EQ(counts.requested, counts.wal_forced + counts.stale);
+}
+
 struct SkipCase {
     const char* name;
     const char* text;
@@ -139,6 +200,7 @@ INSTANTIATE_TEST_SUITE_P(
         SkipCase{"statement",
                  "set max_wal_size 2GB\nfor 1h records 800kB/s\nstatement 10min\nfor 10min records "
                  "45MB/s\nfor 1h records 800kB/s touches 200/s of 30k\n"},
+        SkipCase{"bulk_load", kBulkLoad},
         SkipCase{"disk",
                  "set disk_size 12GB\nset disk_used 2GB\nfor 2h records 25MB/s touches 2500/s of 100k\n"},
         SkipCase{"shrinks",
