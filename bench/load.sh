@@ -122,7 +122,10 @@ make_template "shared_buffers = ${p[buffers]}MB" "checkpoint_timeout = ${p[timeo
 find_right_size load_twice 0 measuring
 contender default "max_wal_size = ${p[start]}MB"
 contender fixed "max_wal_size = ${right_size}MB"
-contender walsizer "max_wal_size = ${p[start]}MB" "shared_preload_libraries = 'walsizer'"
+# Whoever sets a fixed size above walsizer's own ceilings has looked at the disk and at the restart.
+ceilings=()
+((right_size <= 16384)) || ceilings=("walsizer.max = ${right_size}MB" "walsizer.max_recovery_time = 0")
+contender walsizer "max_wal_size = ${p[start]}MB" "shared_preload_libraries = 'walsizer'" "${ceilings[@]}"
 heading "Every load, in the order they ran"
 say '  round  contender  load      seconds    MB WAL    forced     load average before'
 for ((round = 1; round <= p[rounds]; round++)); do
